@@ -1,0 +1,6 @@
+export * from './identity.ts'
+export * from './job.ts'
+export type { ManagedFields, ObjectMeta, OwnerReference } from './meta.ts'
+export * from './names.ts'
+export type { Node } from './node.ts'
+export * from './task.ts'
