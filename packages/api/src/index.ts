@@ -1,6 +1,8 @@
+export { CRDS, type CrdVersion, type CustomResourceDefinition, edgeIdentityCrd, nodeUpgradeJobCrd, nodeUpgradeTaskCrd } from './crds.ts'
 export * from './identity.ts'
 export * from './job.ts'
 export type { ManagedFields, ObjectMeta, OwnerReference } from './meta.ts'
 export * from './names.ts'
 export type { Node } from './node.ts'
 export * from './task.ts'
+export type { StructuralSchema } from './structural.ts'
