@@ -1,0 +1,11 @@
+export type {
+  Cause,
+  CauseReason,
+  CompiledSchema,
+  Crd,
+  CrdVersion,
+  Json,
+  JsonObject,
+  JsonSchema,
+  PrinterColumn,
+} from './types.ts'
