@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises'
+import { ConfigError, messageOf } from '@upgrade-hub/core'
+import { Ajv } from 'ajv'
+import { type Static, Type } from 'typebox'
+import { parse } from 'yaml'
+
+const strict = { additionalProperties: false }
+const Path = Type.String({ pattern: '^/[^\\0]*$', maxLength: 4096 })
+const Host = Type.String({ pattern: '^[A-Za-z0-9.-]+(:[0-9]{1,5})?$', maxLength: 260 })
+const Text = Type.String({ minLength: 1, maxLength: 512 })
+const Texts = Type.Array(Text, { maxItems: 64 })
+
+const SystemdService = Type.Object(
+  {
+    manager: Type.Literal('systemd'),
+    unit: Type.String({ pattern: '^[A-Za-z0-9:_.@-]+\\.service$', maxLength: 255 }),
+  },
+  strict,
+)
+
+const ProcessService = Type.Object(
+  {
+    manager: Type.Literal('process'),
+    args: Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 64 }),
+    pidFile: Path,
+    logFile: Path,
+    env: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }), Type.String({ maxLength: 4096 })),
+    ),
+  },
+  strict,
+)
+
+/** How the agent is kept running: a unit of systemd, or a process of its own where there is no init system. */
+export const ServiceConfig = Type.Union([SystemdService, ProcessService])
+export type ServiceConfig = Static<typeof ServiceConfig>
+
+/** What is upgraded: a program, the files that come with it, and how it is run and asked for its version. */
+export const Component = Type.Object(
+  {
+    name: Type.String({ pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$', maxLength: 64 }),
+    binary: Path,
+    companions: Type.Array(Path, { maxItems: 16, default: [] }),
+    service: ServiceConfig,
+    versionArgs: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 16, default: ['--version'] }),
+    state: Type.Object({ config: Type.Optional(Path), db: Type.Optional(Path) }, { ...strict, default: {} }),
+  },
+  strict,
+)
+export type Component = Static<typeof Component>
+
+/** The file /etc/kubeedge/config/edgehub.yaml, read by edgehub and edgeadm. */
+export const EdgeConfig = Type.Object(
+  {
+    nodeName: Type.String({ pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$', maxLength: 253 }),
+    hub: Type.Object(
+      {
+        websocket: Type.String({ pattern: '^wss://[^/\\s]+', maxLength: 512 }),
+        https: Type.String({ pattern: '^https://[^/\\s]+', maxLength: 512 }),
+      },
+      strict,
+    ),
+    certificates: Type.Object({ ca: Path, cert: Path, key: Path }, strict),
+    registerNode: Type.Boolean({ default: false }),
+    registry: Type.Object(
+      {
+        plainHttp: Type.Array(Host, { maxItems: 64, default: [] }),
+        caFile: Type.Optional(Path),
+        allow: Type.Array(Host, { maxItems: 64, default: [] }),
+      },
+      { ...strict, default: {} },
+    ),
+    policy: Type.Object(
+      {
+        tools: { ...Texts, default: ['keadm'] },
+        images: { ...Texts, default: [] },
+        downgradeFloor: Type.Optional(Text),
+      },
+      { ...strict, default: {} },
+    ),
+    components: Type.Array(Component, { minItems: 1, maxItems: 16 }),
+    paths: Type.Object(
+      {
+        state: { ...Path, default: '/var/lib/upgrade-hub' },
+        etc: { ...Path, default: '/etc/kubeedge' },
+        run: { ...Path, default: '/run/upgrade-hub' },
+      },
+      { ...strict, default: {} },
+    ),
+    logLevel: Type.Union(
+      ['debug', 'info', 'warn', 'error'].map((level) => Type.Literal(level)),
+      { default: 'info' },
+    ),
+    detach: Type.Union([Type.Literal('systemd'), Type.Literal('session')], { default: 'systemd' }),
+  },
+  strict,
+)
+export type EdgeConfig = Static<typeof EdgeConfig>
+
+const MAX_CONFIG_BYTES = 256 * 1024
+
+/** Reads and checks the edge's configuration, defaults filled in. @throws ConfigError that lists every problem. */
+export async function loadEdgeConfig(path: string): Promise<EdgeConfig> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new ConfigError(path, [messageOf(error)])
+  })
+  return parseEdgeConfig(text, path)
+}
+
+/** The same from a text. @throws ConfigError */
+export function parseEdgeConfig(text: string, source = 'configuration'): EdgeConfig {
+  if (text.length > MAX_CONFIG_BYTES) throw new ConfigError(source, [`larger than ${MAX_CONFIG_BYTES} bytes`])
+  const value = parseYaml(text, source)
+  const ajv = new Ajv({ allErrors: true, useDefaults: true, discriminator: false, strict: true })
+  const check = ajv.compile<EdgeConfig>(EdgeConfig)
+  if (!check(value)) {
+    throw new ConfigError(
+      source,
+      (check.errors ?? []).map((e) => `${e.instancePath || '/'} ${e.message ?? ''}`),
+    )
+  }
+  const problems = crossChecks(value)
+  if (problems.length > 0) throw new ConfigError(source, problems)
+  return value
+}
+
+/** The component of that name; undefined when this node has none. */
+export function componentOf(config: EdgeConfig, name: string): Component | undefined {
+  return config.components.find((component) => component.name === name)
+}
+
+function parseYaml(text: string, source: string): unknown {
+  try {
+    return parse(text, { maxAliasCount: 0 }) as unknown
+  } catch (error) {
+    throw new ConfigError(source, [messageOf(error)])
+  }
+}
+
+function crossChecks(config: EdgeConfig): string[] {
+  const names = config.components.map((component) => component.name)
+  const twice = names.filter((name, at) => names.indexOf(name) !== at)
+  return twice.map((name) => `/components has ${name} twice`)
+}

@@ -1,0 +1,24 @@
+export { openAttemptStore } from './attempt-store.ts'
+export {
+  Component,
+  componentOf,
+  EdgeConfig,
+  loadEdgeConfig,
+  parseEdgeConfig,
+  ServiceConfig,
+} from './config.ts'
+export { CommandError, LockHeldError, StepError, UnreadableError } from './errors.ts'
+export { bootId, machineId, monotonicMs } from './host.ts'
+export { type LaunchOptions, launchUpdater } from './launch.ts'
+export { postResult } from './post-result.ts'
+export { probeVersion } from './probe.ts'
+export { openSpool } from './spool.ts'
+export type {
+  AttemptPhase,
+  AttemptStore,
+  AttemptView,
+  Permit,
+  PostOutcome,
+  Spool,
+  SpooledResult,
+} from './types.ts'
