@@ -1,0 +1,2 @@
+export { createLogger, type LoggerOptions } from './logger.ts'
+export { createMetrics, type MetricsPage, type MetricsRegistry } from './metrics.ts'
