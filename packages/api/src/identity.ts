@@ -9,6 +9,10 @@ export const EdgeIdentitySpec = Type.Object(
       pattern: '^[a-f0-9]{64}$',
       maxLength: 64,
     }),
+    previousFingerprint: text(
+      'The key before the last renewal. It is valid until the new one is first used, so that a lost answer locks nobody out.',
+      { pattern: '^([a-f0-9]{64})?$', maxLength: 64 },
+    ),
     machineID: text('The machine that enrolled; empty until its first hello.', { maxLength: 128 }),
     enrolledAt: text('When it enrolled, RFC 3339.', { maxLength: 40 }),
     token: text('Id of the bootstrap token it enrolled with.', { maxLength: 64 }),

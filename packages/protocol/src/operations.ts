@@ -19,3 +19,9 @@ export type Operation = (typeof OPERATION)[keyof typeof OPERATION]
 export function taskResource(upgradeID: string, node: string): string {
   return `upgrade/${upgradeID}/node/${node}`
 }
+
+/** What an edge may say of itself in `hello.capabilities`; unknown words are ignored. */
+export const CAPABILITY = {
+  /** No kubelet speaks for this node: the hub creates its Node and Lease (the edge's `registerNode: true`). */
+  registerNode: 'registerNode',
+} as const
