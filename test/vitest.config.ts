@@ -3,16 +3,54 @@ import { defineConfig } from 'vitest/config'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** One project a layer of docs/quality: `npm test` runs them in this order and counts them apart. */
+/** Tests that start processes and control planes run one file after the other: the machine is shared with what they start. */
+const oneAtATime = { fileParallelism: false, testTimeout: 60_000, hookTimeout: 120_000 } as const
+
+/**
+ * One project for each layer and control plane. `npm test` (test/run) runs them in this order and counts them apart;
+ * `npm run test:fast` is the first of them.
+ */
 export default defineConfig({
   root,
   test: {
+    pool: 'threads',
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts', 'test/architecture/*.test.ts'],
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'apps/*/src/**/*.test.ts',
+            'test/{architecture,harness,manifests,run,controlplane}/*.test.ts',
+          ],
+        },
+      },
+      ...(['embedded', 'real'] as const).map((plane) => ({
+        extends: true as const,
+        test: {
+          name: `integration-${plane}`,
+          include: ['test/integration/**/*.test.ts'],
+          globalSetup: ['test/harness/setup.ts'],
+          ...oneAtATime,
+        },
+      })),
+      {
+        extends: true,
+        test: {
+          name: 'conformance',
+          include: ['test/conformance/**/*.test.ts'],
+          globalSetup: ['test/harness/setup.ts'],
+          ...oneAtATime,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          include: ['test/{system,faults}/**/*.test.ts'],
+          globalSetup: ['test/harness/setup.ts'],
+          ...oneAtATime,
         },
       },
     ],

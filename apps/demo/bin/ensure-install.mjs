@@ -12,7 +12,8 @@ const NEEDED_NODE = 24
 /** Why the packages must be installed, or undefined when node_modules is what the lock says. */
 function reasonToInstall(root, runtimeMajor = NEEDED_NODE) {
   const wanted = readLock(join(root, 'package-lock.json'))
-  if (wanted === undefined) throw new Error('package-lock.json is missing or damaged: restore it from the repository')
+  if (wanted === undefined)
+    throw new Error('package-lock.json is missing or damaged: restore it from the repository')
   const present = readLock(join(root, 'node_modules', '.package-lock.json'))
   if (present === undefined) return 'nothing is installed yet'
   for (const [path, entry] of Object.entries(wanted.packages)) {
@@ -27,7 +28,10 @@ function reasonToInstall(root, runtimeMajor = NEEDED_NODE) {
 /** A package for another platform is rightly absent: npm writes it in the lock for every platform. */
 function differs(path, wanted, present) {
   if (present === undefined) return wanted.optional ? undefined : `${path} is not installed`
-  const same = wanted.version === present.version && wanted.integrity === present.integrity && wanted.link === present.link
+  const same =
+    wanted.version === present.version &&
+    wanted.integrity === present.integrity &&
+    wanted.link === present.link
   return same ? undefined : `${path} is another version`
 }
 
@@ -52,10 +56,23 @@ function npmCommand(env) {
  */
 function install(root) {
   const [program, ...before] = npmCommand(process.env)
-  const args = [...before, 'ci', '--ignore-scripts', '--include=optional', '--include=dev', '--loglevel=error']
+  const args = [
+    ...before,
+    'ci',
+    '--ignore-scripts',
+    '--include=optional',
+    '--include=dev',
+    '--loglevel=error',
+  ]
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: root, stdio: 'inherit' })
-    child.once('error', (error) => reject(new Error(`npm could not be started (${error.message}): install Node ${OLDEST_NODE} or later, with npm`)))
+    child.once('error', (error) =>
+      reject(
+        new Error(
+          `npm could not be started (${error.message}): install Node ${OLDEST_NODE} or later, with npm`,
+        ),
+      ),
+    )
     child.once('exit', (code, signal) => {
       if (code === 0) resolve()
       else reject(new Error(`npm ci ended with ${signal ?? `code ${code}`}: its own messages above say why`))
@@ -65,14 +82,17 @@ function install(root) {
 
 async function main(root) {
   const major = Number(process.versions.node.split('.')[0])
-  if (major < OLDEST_NODE) throw new Error(`Node ${process.versions.node} is too old: install Node ${OLDEST_NODE} or later`)
+  if (major < OLDEST_NODE)
+    throw new Error(`Node ${process.versions.node} is too old: install Node ${OLDEST_NODE} or later`)
   const reason = reasonToInstall(root, major)
   if (reason === undefined) return
   console.error(`Installing packages (${reason}) …`)
   await install(root)
   const left = reasonToInstall(root, major)
   if (left !== undefined)
-    throw new Error(`${left}, although npm ci succeeded: this platform may not be supported (${process.platform} ${process.arch}); install Node ${NEEDED_NODE} yourself and try again`)
+    throw new Error(
+      `${left}, although npm ci succeeded: this platform may not be supported (${process.platform} ${process.arch}); install Node ${NEEDED_NODE} yourself and try again`,
+    )
 }
 
 main(fileURLToPath(new URL('../../..', import.meta.url))).catch((error) => {

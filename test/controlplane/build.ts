@@ -1,0 +1,85 @@
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type Absent,
+  type Binaries,
+  cacheFolder,
+  type Environment,
+  findBinaries,
+  isProgram,
+  KUBERNETES_VERSION,
+  RECIPES,
+  type Recipe,
+} from './binaries.ts'
+import { compile, goVersion } from './compile.ts'
+import { withBuildLock } from './lock.ts'
+
+/**
+ * The real control plane's programs: found, or built from the pinned Go modules (about fifteen minutes on two cores,
+ * once per machine). Answers with the reason, and does not throw, when this machine can do neither.
+ */
+export async function ensureBinaries(
+  env: Environment,
+  say: (line: string) => void,
+): Promise<Binaries | Absent> {
+  const found = findBinaries(env)
+  if (!('absent' in found) || env.KUBEBUILDER_ASSETS) return found
+  const go = await goVersion(env)
+  if (go === undefined) {
+    return {
+      absent: true,
+      reason: 'neither Go (to build it) nor KUBEBUILDER_ASSETS (ready programs) is there',
+    }
+  }
+  say(`Building Kubernetes ${KUBERNETES_VERSION} with ${go}: about 15 minutes, once per machine`)
+  try {
+    await buildAll(env, say)
+  } catch (error) {
+    return {
+      absent: true,
+      reason: `building it failed: ${error instanceof Error ? error.message : String(error)}`,
+    }
+  }
+  return findBinaries(env)
+}
+
+async function buildAll(env: Environment, say: (line: string) => void): Promise<void> {
+  const folder = cacheFolder(env)
+  mkdirSync(folder, { recursive: true })
+  await withBuildLock(join(folder, '.lock'), say, async (touch) => {
+    for (const recipe of RECIPES) await buildOne(recipe, { folder, env, say, touch })
+  })
+}
+
+interface Work {
+  readonly folder: string
+  readonly env: Environment
+  readonly say: (line: string) => void
+  readonly touch: () => void
+}
+
+/** A program appears under its name whole or not at all, so an interrupted build is never taken for a finished one. */
+async function buildOne(recipe: Recipe, { folder, env, say, touch }: Work): Promise<void> {
+  const target = join(folder, recipe.name)
+  if (isProgram(target)) return
+  const unfinished = `${target}.${process.pid}.tmp`
+  try {
+    await compile(recipe, unfinished, env, (line) => {
+      touch()
+      say(line)
+    })
+    renameSync(unfinished, target)
+  } finally {
+    rmSync(unfinished, { force: true })
+  }
+}
+
+if (import.meta.main) {
+  const result = await ensureBinaries(process.env, (line) => console.error(line))
+  if ('absent' in result) {
+    console.error(`No real control plane: ${result.reason}`)
+    process.exitCode = 1
+  } else {
+    console.log(Object.values(result).join('\n'))
+  }
+}
