@@ -9,6 +9,9 @@ const Attempt = Type.Integer({ minimum: 1, maximum: 1_000_000 })
 const Seq = Type.Integer({ minimum: 0 })
 const Seconds = Type.Integer({ minimum: 0, maximum: 31_536_000 })
 const Reason = Type.String({ maxLength: LIMITS.maxReasonChars })
+/** A mapped union has the static type never; this one has its words. */
+const oneOf = <const T extends readonly string[]>(words: T) =>
+  Type.Unsafe<T[number]>({ anyOf: words.map((word) => ({ type: 'string', const: word })) })
 
 /** KubeEdge's envelope (beehive/pkg/core/model/message.go): every WebSocket frame is one, as JSON text. */
 export const Envelope = Type.Object({
@@ -143,7 +146,7 @@ export const Answer = Type.Object({
   TaskUID: Uid,
   Attempt,
   IntentSeq: Seq,
-  Value: Type.Union(ANSWERS.map((value) => Type.Literal(value))),
+  Value: oneOf(ANSWERS),
   /** A reason of `packages/rollout`'s table when refused, else empty. */
   Code: Type.String({ maxLength: 64 }),
   Reason,
@@ -158,7 +161,7 @@ export type Action = (typeof ACTIONS)[number]
 
 /** Progress (operation `UpdateNodeActionStatus`): KubeEdge's five keys and what we add. */
 export const Progress = Type.Object({
-  action: Type.Union(ACTIONS.map((action) => Type.Literal(action))),
+  action: oneOf(ACTIONS),
   succ: Type.Boolean(),
   finishTime: Type.String({ maxLength: 40 }),
   reason: Reason,
@@ -205,7 +208,7 @@ export const Result = Type.Object({
   ToVersion: Version,
   Status: Type.String({ maxLength: 64 }),
   Reason,
-  Outcome: Type.Optional(Type.Union(OUTCOMES.map((outcome) => Type.Literal(outcome)))),
+  Outcome: Type.Optional(oneOf(OUTCOMES)),
   Code: Type.Optional(Type.String({ maxLength: 64 })),
   FinishedAt: Type.Optional(Type.String({ maxLength: 40 })),
   RunningVersion: Type.Optional(Version),
