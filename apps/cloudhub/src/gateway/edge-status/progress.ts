@@ -1,0 +1,46 @@
+import type { EdgeAction, NodeUpgradeTask, TaskEdge } from '@upgrade-hub/api'
+import type { Progress } from '@upgrade-hub/protocol'
+import { ALREADY, type EdgeDecision, edgeForAttempt, isNotDispatched, refuse } from './decision.ts'
+import { clean } from './text.ts'
+
+const MAX_ACTIONS = 12
+
+/** Progress moves the step on and appends what is over; once the attempt has a result there is no more to tell. */
+export function decideProgress(task: NodeUpgradeTask, progress: Progress): EdgeDecision {
+  if (isNotDispatched(task, progress.Attempt)) return refuse('NOT_DISPATCHED', 'this attempt was never begun')
+  if (progress.Attempt < (task.status?.attempt ?? 0)) return ALREADY
+  const edge = edgeForAttempt(task.status?.edge, progress.Attempt)
+  if (edge.attempt > progress.Attempt) return ALREADY
+  if (edge.results?.some((result) => result.attempt === progress.Attempt)) return ALREADY
+  const actions = appendAction(edge.actions ?? [], progress)
+  const isNewer = progress.Seq > edge.seq || isFurther(edge, progress)
+  if (!isNewer && actions === edge.actions) return ALREADY
+  if (!isNewer && actions.length === 0) return ALREADY
+  return { kind: 'patch', edge: { ...edge, actions, ...(isNewer ? position(progress) : {}) } }
+}
+
+/** The same journal record may report a download that has moved on. */
+function isFurther(edge: TaskEdge, progress: Progress): boolean {
+  if (progress.Seq !== edge.seq) return false
+  return progress.Step !== (edge.step ?? '') || (progress.Percent ?? 0) > (edge.percent ?? 0)
+}
+
+function position(progress: Progress): Pick<TaskEdge, 'seq' | 'step' | 'percent'> {
+  return { seq: progress.Seq, step: clean(progress.Step, 16), percent: progress.Percent ?? 0 }
+}
+
+/** A resumed updater reports an action again: each end of each action is kept once, so the list stays short. */
+function appendAction(actions: readonly EdgeAction[], progress: Progress): EdgeAction[] {
+  const known = actions as EdgeAction[]
+  if (!progress.Final || known.length >= MAX_ACTIONS) return known
+  if (known.some((entry) => entry.action === progress.action && entry.succ === progress.succ)) return known
+  return [
+    ...known,
+    {
+      action: progress.action,
+      succ: progress.succ,
+      reason: clean(progress.reason, 512),
+      time: clean(progress.finishTime, 40),
+    },
+  ]
+}
