@@ -13,7 +13,7 @@ export type Binaries = Readonly<Record<BinaryName, string>>
 
 /** The answer when there is no real control plane on this machine: `reason` is a sentence for the closing table. */
 export interface Absent {
-  readonly absent: true
+  readonly absent: 'wrongAssets' | 'notBuilt' | 'noGo' | 'buildFailed'
   readonly reason: string
 }
 
@@ -36,6 +36,8 @@ export const RECIPES: readonly Recipe[] = [
   },
 ]
 
+const ASSETS: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kubectl']
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Outside the repository and named after the pins: it outlives clones, and a new pin is a new folder. */
@@ -57,24 +59,28 @@ export function isProgram(path: string): boolean {
   }
 }
 
-function allIn(folder: string): Binaries | undefined {
-  const entries = RECIPES.map(({ name }) => [name, join(folder, name)] as const)
-  return entries.every(([, path]) => isProgram(path)) ? (Object.fromEntries(entries) as Binaries) : undefined
+/** Where a program is, or will be once built: ready assets win over what this project builds. */
+export function pathOf(name: BinaryName, env: Environment): string {
+  const ready = env.KUBEBUILDER_ASSETS && join(env.KUBEBUILDER_ASSETS, name)
+  return ready && isProgram(ready) ? ready : join(cacheFolder(env), name)
 }
 
 /**
- * What is ready to run, without building. `KUBEBUILDER_ASSETS` (the ecosystem's variable) wins; a folder of it that
- * lacks a program is an error of the one who set it and never silently replaced by the cache.
+ * What is ready to run, without building. `KUBEBUILDER_ASSETS` (the ecosystem's variable) wins; one that lacks what it
+ * always holds is a mistake of the one who set it and never silently replaced. kube-controller-manager is never in it.
  */
 export function findBinaries(env: Environment): Binaries | Absent {
-  const assets = env.KUBEBUILDER_ASSETS
-  const found = allIn(assets || cacheFolder(env))
-  if (found) return found
-  const names = RECIPES.map(({ name }) => name).join(', ')
-  return {
-    absent: true,
-    reason: assets
-      ? `KUBEBUILDER_ASSETS=${assets} does not hold all of ${names}`
-      : 'not built yet: run `npm run controlplane`',
+  const lacking = env.KUBEBUILDER_ASSETS
+    ? ASSETS.filter((name) => pathOf(name, env).startsWith(cacheFolder(env)))
+    : []
+  if (lacking.length > 0) {
+    return {
+      absent: 'wrongAssets',
+      reason: `KUBEBUILDER_ASSETS=${env.KUBEBUILDER_ASSETS} lacks ${lacking.join(', ')}`,
+    }
   }
+  const paths = RECIPES.map(({ name }) => [name, pathOf(name, env)] as const)
+  const missing = paths.filter(([, path]) => !isProgram(path)).map(([name]) => name)
+  if (missing.length === 0) return Object.fromEntries(paths) as Binaries
+  return { absent: 'notBuilt', reason: `${missing.join(', ')} not built yet: run \`npm run controlplane\`` }
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '@upgrade-hub/core'
 import {
   type Absent,
   type Binaries,
@@ -8,6 +9,7 @@ import {
   findBinaries,
   isProgram,
   KUBERNETES_VERSION,
+  pathOf,
   RECIPES,
   type Recipe,
 } from './binaries.ts'
@@ -23,22 +25,17 @@ export async function ensureBinaries(
   say: (line: string) => void,
 ): Promise<Binaries | Absent> {
   const found = findBinaries(env)
-  if (!('absent' in found) || env.KUBEBUILDER_ASSETS) return found
+  if (!('absent' in found) || found.absent === 'wrongAssets') return found
   const go = await goVersion(env)
   if (go === undefined) {
-    return {
-      absent: true,
-      reason: 'neither Go (to build it) nor KUBEBUILDER_ASSETS (ready programs) is there',
-    }
+    const reason = 'neither Go (to build it) nor KUBEBUILDER_ASSETS (ready programs) is there'
+    return { absent: 'noGo', reason }
   }
   say(`Building Kubernetes ${KUBERNETES_VERSION} with ${go}: about 15 minutes, once per machine`)
   try {
     await buildAll(env, say)
   } catch (error) {
-    return {
-      absent: true,
-      reason: `building it failed: ${error instanceof Error ? error.message : String(error)}`,
-    }
+    return { absent: 'buildFailed', reason: `building it failed: ${messageOf(error)}` }
   }
   return findBinaries(env)
 }
@@ -47,20 +44,19 @@ async function buildAll(env: Environment, say: (line: string) => void): Promise<
   const folder = cacheFolder(env)
   mkdirSync(folder, { recursive: true })
   await withBuildLock(join(folder, '.lock'), say, async (touch) => {
-    for (const recipe of RECIPES) await buildOne(recipe, { folder, env, say, touch })
+    for (const recipe of RECIPES) await buildOne(recipe, { env, say, touch })
   })
 }
 
 interface Work {
-  readonly folder: string
   readonly env: Environment
   readonly say: (line: string) => void
   readonly touch: () => void
 }
 
 /** A program appears under its name whole or not at all, so an interrupted build is never taken for a finished one. */
-async function buildOne(recipe: Recipe, { folder, env, say, touch }: Work): Promise<void> {
-  const target = join(folder, recipe.name)
+async function buildOne(recipe: Recipe, { env, say, touch }: Work): Promise<void> {
+  const target = pathOf(recipe.name, env)
   if (isProgram(target)) return
   const unfinished = `${target}.${process.pid}.tmp`
   try {

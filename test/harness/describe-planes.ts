@@ -9,8 +9,13 @@ import type { Plane, PlaneName } from './plane.ts'
 export function describePlanes(name: string, suite: (plane: Plane) => void): void {
   for (const [planeName, plane] of Object.entries(inject('planes'))) {
     if ('absent' in plane)
-      describe.skip(`${name} (${planeName}: ${plane.reason})`, () => suite(placeholder(planeName)))
-    else describe(`${name} (${planeName})`, () => suite(plane))
+      describe.skip(`${name} (${planeName}: ${plane.reason})`, () => {
+        suite(placeholder(planeName))
+      })
+    else
+      describe(`${name} (${planeName})`, () => {
+        suite(plane)
+      })
   }
 }
 
@@ -19,10 +24,14 @@ export function describeBoth(name: string, suite: (embedded: Plane, real: Plane)
   const { embedded, real } = inject('planes')
   const missing = [embedded, real].find((plane) => plane === undefined || 'absent' in plane)
   if (embedded && real && !('absent' in embedded) && !('absent' in real)) {
-    describe(name, () => suite(embedded, real))
+    describe(name, () => {
+      suite(embedded, real)
+    })
   } else {
     const reason = missing && 'absent' in missing ? missing.reason : 'this run has not both planes'
-    describe.skip(`${name} (${reason})`, () => suite(placeholder('embedded'), placeholder('real')))
+    describe.skip(`${name} (${reason})`, () => {
+      suite(placeholder('embedded'), placeholder('real'))
+    })
   }
 }
 

@@ -37,7 +37,7 @@ export interface Plane {
 
 /** A plane and the right to end it; stopping twice is harmless. */
 export interface OwnedPlane extends Plane {
-  stop(): Promise<void>
+  readonly stop: () => Promise<void>
 }
 
 export interface KubectlOptions {

@@ -104,7 +104,8 @@ export async function run(
   return { code, stdout: program.stdout, output: program.output }
 }
 
-function bound(argv: readonly [string, ...string[]]): readonly [string, ...string[]] {
+/** The argv that makes the kernel kill the program when the thread that starts it ends; as it was where that is not to be had. */
+export function bound(argv: readonly [string, ...string[]]): readonly [string, ...string[]] {
   return hasSetpriv() ? [SETPRIV, '--pdeathsig', 'KILL', ...argv] : argv
 }
 
