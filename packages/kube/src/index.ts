@@ -1,0 +1,8 @@
+export type { ClusterAccess } from './access.ts'
+export { CREATE_TIMEOUT_MS, KubeClient } from './client.ts'
+export { type ConnectOptions, connect } from './connect.ts'
+export { type Cause, CredentialError, type KubeCode, KubeError } from './errors.ts'
+export type * from './options.ts'
+export * from './resources.ts'
+export type * from './types.ts'
+export type { WatchEvent } from './watch.ts'
