@@ -38,8 +38,7 @@ function listCauses(list: readonly Json[], schema: JsonSchema, path: string): re
       const keys = list.map((item) => keysOf(item, schema['x-kubernetes-list-map-keys'] ?? []))
       return repeated(keys).map((i) => duplicate(index(path, i), keys[i] ?? {}))
     }
-    case 'atomic':
-    case undefined:
+    default:
       return []
   }
 }

@@ -125,11 +125,13 @@ export interface CompiledSchema {
   applyDefaults(object: JsonObject): JsonObject
   /**
    * Every problem of an object that is already pruned and defaulted, with CEL. With `old` also transition rules run and
-   * what has not changed is tolerated (ratcheting).
+   * what has not changed is tolerated (ratcheting). With `status` only the status is held against the schema.
    */
-  validate(object: JsonObject, old?: JsonObject): readonly Cause[]
+  validate(object: JsonObject, old?: JsonObject, subresource?: 'status'): readonly Cause[]
   /** The schema of the version as OpenAPI v3 publishes it, with `x-kubernetes-group-version-kind`. */
   openApi(): JsonObject
+  /** The schema of the list kind. */
+  openApiList(): JsonObject
   /** The values of `selectableFields` of an object by path without the leading dot, absent ones as `''`. */
   selectable(object: JsonObject): Readonly<Record<string, string>>
 }

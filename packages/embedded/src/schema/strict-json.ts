@@ -1,0 +1,120 @@
+import { JsonError } from './errors.ts'
+import { define } from './json.ts'
+import { child, index } from './path.ts'
+import type { Json } from './types.ts'
+
+/** How deep JSON may nest: as deep as Kubernetes lets it. */
+const MAX_DEPTH = 10_000
+/** No more duplicates than this are told. */
+const MAX_REPORTED = 100
+
+const LITERAL = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const TEXT = /"(?:[^"\\\u0000-\u001f]|\\.)*"/y
+const SPACE = /[ \t\n\r]*/y
+
+class StrictReader {
+  readonly duplicates: string[] = []
+  readonly #text: string
+  #at = 0
+  #depth = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  read(): Json {
+    const value = this.#value('')
+    this.#skipSpace()
+    if (this.#at < this.#text.length) throw this.#unexpected()
+    return value
+  }
+
+  #value(path: string): Json {
+    this.#skipSpace()
+    const char = this.#text[this.#at]
+    if (char === '{' || char === '[') {
+      if (++this.#depth > MAX_DEPTH) throw new JsonError('exceeded max depth')
+      this.#at++
+      const value = char === '{' ? this.#object(path) : this.#list(path)
+      this.#depth--
+      return value
+    }
+    return JSON.parse(this.#take(char === '"' ? TEXT : LITERAL)) as Json
+  }
+
+  #object(path: string): Json {
+    const object: Record<string, Json> = {}
+    this.#sequence('}', () => {
+      this.#skipSpace()
+      const name = JSON.parse(this.#take(TEXT)) as string
+      this.#expect(':')
+      const at = child(path, name)
+      if (Object.hasOwn(object, name) && this.duplicates.length < MAX_REPORTED) this.duplicates.push(at)
+      define(object, name, this.#value(at))
+    })
+    return object
+  }
+
+  #list(path: string): Json {
+    const list: Json[] = []
+    this.#sequence(']', () => list.push(this.#value(index(path, list.length))))
+    return list
+  }
+
+  #sequence(end: string, element: () => void): void {
+    this.#skipSpace()
+    if (this.#text[this.#at] === end) {
+      this.#at++
+      return
+    }
+    do element()
+    while (this.#separator(end) === ',')
+  }
+
+  #separator(end: string): string {
+    this.#skipSpace()
+    const char = this.#text[this.#at]
+    if (char !== ',' && char !== end) throw this.#unexpected()
+    this.#at++
+    return char
+  }
+
+  #expect(char: string): void {
+    this.#skipSpace()
+    if (this.#text[this.#at] !== char) throw this.#unexpected()
+    this.#at++
+  }
+
+  #take(pattern: RegExp): string {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text)?.[0]
+    if (found === undefined) throw this.#unexpected()
+    this.#at += found.length
+    return found
+  }
+
+  #skipSpace(): void {
+    SPACE.lastIndex = this.#at
+    this.#at += SPACE.exec(this.#text)?.[0].length ?? 0
+  }
+
+  #unexpected(): JsonError {
+    return new JsonError(`invalid JSON at character ${this.#at}`)
+  }
+}
+
+/**
+ * Parses JSON and tells the paths of keys that an object has twice, which `JSON.parse` does not (the last one wins).
+ * Throws `JsonError` for a text that is no JSON or nests deeper than 10 000.
+ */
+export function parseStrictJson(text: string): {
+  readonly value: Json
+  readonly duplicates: readonly string[]
+} {
+  const reader = new StrictReader(text)
+  try {
+    return { value: reader.read(), duplicates: reader.duplicates }
+  } catch (thrown) {
+    throw thrown instanceof SyntaxError ? new JsonError(thrown.message) : thrown
+  }
+}
