@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const KUBERNETES_VERSION = 'v1.37.2'
-export const ETCD_VERSION = 'v3.6.16'
+const ETCD_VERSION = 'v3.6.16'
 
 export type BinaryName = 'etcd' | 'kube-apiserver' | 'kubectl' | 'kube-controller-manager'
 

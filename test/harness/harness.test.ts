@@ -6,20 +6,23 @@ import { until } from './until.ts'
 const node = (script: string) => [process.execPath, '-e', script] as const
 
 describe('a program of a test', () => {
-  it.runIf(process.platform === 'linux')('dies with the process that started it, even when that is killed', async () => {
-    const module = new URL('program.ts', import.meta.url).href
-    const parent = new Program('parent', [
-      process.execPath,
-      '--input-type=module',
-      '-e',
-      `import { Program } from ${JSON.stringify(module)}
+  it.runIf(process.platform === 'linux')(
+    'dies with the process that started it, even when that is killed',
+    async () => {
+      const module = new URL('program.ts', import.meta.url).href
+      const parent = new Program('parent', [
+        process.execPath,
+        '--input-type=module',
+        '-e',
+        `import { Program } from ${JSON.stringify(module)}
        const child = new Program('child', [process.execPath, '-e', 'setInterval(() => {}, 1000)'])
        console.log('child', child.pid)`,
-    ])
-    const [, pid = ''] = await parent.says(/child (\d+)/)
-    parent.kill('SIGKILL')
-    await until('the child is gone', () => !isAlive(Number(pid)))
-  })
+      ])
+      const [, pid = ''] = await parent.says(/child (\d+)/)
+      parent.kill('SIGKILL')
+      expect(await until('the child is gone', () => !isAlive(Number(pid)))).toBe(true)
+    },
+  )
 
   it('is waited for by what it says, and fails the wait at once when it ends first', async () => {
     const program = new Program('talker', node(`console.log('listening on 7'); process.exitCode = 3`))
