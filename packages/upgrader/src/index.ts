@@ -1,4 +1,3 @@
-export { openAttemptStore } from './attempt-store.ts'
 export {
   Component,
   componentOf,
@@ -8,11 +7,12 @@ export {
   ServiceConfig,
 } from './config.ts'
 export { CommandError, LockHeldError, StepError, UnreadableError } from './errors.ts'
-export { bootId, machineId, monotonicMs } from './host.ts'
+export { bootId, machineId, monotonicMs } from './host/boot.ts'
 export { type LaunchOptions, launchUpdater } from './launch.ts'
 export { postResult } from './post-result.ts'
 export { probeVersion } from './probe.ts'
 export { openSpool } from './spool.ts'
+export { openAttemptStore } from './store/attempt-store.ts'
 export type {
   AttemptPhase,
   AttemptStore,

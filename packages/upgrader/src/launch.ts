@@ -1,5 +1,17 @@
-import { InvariantError, type Logger } from '@upgrade-hub/core'
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { type Logger, parseHistoryId } from '@upgrade-hub/core'
 import type { EdgeConfig } from './config.ts'
+import { CommandError } from './errors.ts'
+import { run, SAFE_ENV, systemProgram } from './host/command.ts'
+import { attemptPaths } from './store/paths.ts'
+
+const LAUNCH_TIMEOUT_MS = 15_000
+/** A log that has grown past this begins anew. */
+const MAX_LOG_BYTES = 1024 * 1024
 
 export interface LaunchOptions {
   readonly config: EdgeConfig
@@ -13,7 +25,72 @@ export interface LaunchOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Starts an updater that outlives us: a transient unit of its own, or a session of its own. */
-export function launchUpdater(_options: LaunchOptions): Promise<void> {
-  throw new InvariantError('not there yet')
+/**
+ * Starts an updater that outlives us: a transient unit of its own with systemd, else a session of its own. A second one
+ * for the same attempt ends by itself, so starting one too many is harmless. @throws CommandError
+ */
+export async function launchUpdater(options: LaunchOptions): Promise<void> {
+  const { config, configPath, id, edgeadm, log } = options
+  const argv = [...edgeadm, 'attempt', 'run', '--config', configPath, '--id', id]
+  log.info({ attempt: id, detach: config.detach }, 'starting an updater')
+  if (config.detach === 'systemd') await launchUnit(id, argv, options.env ?? {})
+  else await launchSession(options, argv)
+}
+
+/** The arguments of systemd-run: nothing that stops edgehub or the agent can stop this unit. */
+export function unitArgs(
+  id: string,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+): string[] {
+  const { task, attempt } = parseHistoryId(id) ?? { task: id, attempt: 1 }
+  const hash = createHash('sha256').update(task).digest('hex').slice(0, 16)
+  const variables = Object.entries({ ...SAFE_ENV, ...env }).map(
+    ([name, value]) => `--setenv=${name}=${value}`,
+  )
+  return [
+    `--unit=upgrade-hub-${hash}-${attempt}`,
+    '--collect',
+    '--quiet',
+    '--no-block',
+    '--property=KillMode=process',
+    '--property=UMask=0077',
+    ...variables,
+    '--',
+    ...argv,
+  ]
+}
+
+async function launchUnit(
+  id: string,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
+  const program = await systemProgram('systemd-run')
+  if (!program) throw new CommandError('systemd-run', 'this host has none')
+  await run(program, unitArgs(id, argv, env), { timeoutMs: LAUNCH_TIMEOUT_MS })
+}
+
+async function launchSession({ config, id, env }: LaunchOptions, argv: readonly string[]): Promise<void> {
+  const log = await openLog(attemptPaths(config, id).log)
+  try {
+    const [program = '', ...args] = argv
+    const child = spawn(program, args, {
+      cwd: '/',
+      detached: true,
+      env: { ...SAFE_ENV, ...env },
+      stdio: ['ignore', log.fd, log.fd],
+    })
+    await once(child, 'spawn')
+    child.unref()
+  } finally {
+    await log.close()
+  }
+}
+
+async function openLog(path: string) {
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW
+  const file = await open(path, flags, 0o600)
+  if ((await file.stat()).size > MAX_LOG_BYTES) await file.truncate(0)
+  return file
 }

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { rename, rm, stat } from 'node:fs/promises'
+import { uptime } from 'node:os'
+import type { Logger } from '@upgrade-hub/core'
+import { LockHeldError } from '../errors.ts'
+import { bootId } from './boot.ts'
+import { createExclusive, errnoOf, removeDurable } from './durable.ts'
+import { isSameProcess, processInfo } from './process.ts'
+import { readText } from './read.ts'
+
+/** Who holds a lock, as it is written in the file. */
+interface Holder {
+  readonly attempt: string
+  readonly pid: number
+  readonly startTime: string
+  readonly boot: string
+}
+
+/** A lock that we hold until `release` or the end of this process. */
+export interface Lock {
+  /** False when somebody took it from us: then nothing may be changed any more. */
+  isOurs(): Promise<boolean>
+  release(): Promise<void>
+}
+
+/**
+ * Takes a lock file made by link(2) with its holder in it. A dead holder's lock is taken over, once and with a log line.
+ * An empty file is KubeEdge's own `idempotency_record`: it is dead only when it is older than this boot.
+ * @throws LockHeldError with the holder and the age
+ */
+export async function acquireLock(path: string, attempt: string, log: Logger): Promise<Lock> {
+  const text = JSON.stringify(await ourselves(attempt))
+  for (let tries = 0; tries < 3; tries++) {
+    if (await createExclusive(path, text, 0o600)) return lockOf(path, text)
+    const found = await readText(path)
+    if (found === undefined) continue
+    if (found === text) return lockOf(path, text)
+    if (await isHeld(path, found)) break
+    log.warn({ path, holder: found.slice(0, 300) }, 'took over a lock whose holder is dead')
+    await moveAside(path, found)
+  }
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }))
+  const age = Math.max(0, Math.round((Date.now() - mtimeMs) / 1000))
+  throw new LockHeldError(path, describe(await readText(path)), age)
+}
+
+/** True while a live process holds the lock. */
+export async function isLockHeld(path: string): Promise<boolean> {
+  const text = await readText(path)
+  return text !== undefined && (await isHeld(path, text))
+}
+
+async function ourselves(attempt: string): Promise<Holder> {
+  const info = await processInfo(process.pid)
+  return { attempt, pid: process.pid, startTime: info?.startTime ?? '', boot: await bootId() }
+}
+
+function lockOf(path: string, text: string): Lock {
+  const isOurs = async () => (await readText(path)) === text
+  return {
+    isOurs,
+    release: async () => {
+      if (await isOurs()) await removeDurable(path)
+    },
+  }
+}
+
+async function isHeld(path: string, text: string): Promise<boolean> {
+  const holder = parseHolder(text)
+  if (holder) return holder.boot === (await bootId()) && (await isSameProcess(holder.pid, holder.startTime))
+  if (text !== '') return false
+  const { mtimeMs } = await stat(path)
+  return mtimeMs >= Date.now() - uptime() * 1000
+}
+
+/**
+ * Of several that found the same dead holder one wins the rename. Who caught a live lock instead (it was replaced in
+ * between) puts it back; its holder finds out by `isOurs` before it changes anything.
+ */
+async function moveAside(path: string, dead: string): Promise<void> {
+  const aside = `${path}.${randomUUID()}.dead`
+  try {
+    await rename(path, aside)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return
+    throw error
+  }
+  const moved = await readText(aside)
+  if (moved !== undefined && moved !== dead) await createExclusive(path, moved, 0o600)
+  await rm(aside, { force: true })
+}
+
+function parseHolder(text: string): Holder | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<Holder>
+    if (typeof value.pid !== 'number' || typeof value.boot !== 'string') return undefined
+    return {
+      attempt: String(value.attempt),
+      pid: value.pid,
+      startTime: String(value.startTime),
+      boot: value.boot,
+    }
+  } catch {
+    return undefined
+  }
+}
+
+function describe(text: string | undefined): string {
+  const holder = text ? parseHolder(text) : undefined
+  return holder ? `attempt ${holder.attempt} (pid ${holder.pid})` : 'another command (keadm)'
+}

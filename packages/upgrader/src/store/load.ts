@@ -1,0 +1,61 @@
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { LIMITS } from '@upgrade-hub/protocol'
+import type { EdgeConfig } from '../config.ts'
+import { UnreadableError } from '../errors.ts'
+import { readJournal } from '../machine/journal.ts'
+import { NOTHING } from '../machine/state.ts'
+import { Inbox } from './inbox.ts'
+import { attemptPaths } from './paths.ts'
+import type { Snapshot } from './view.ts'
+
+/**
+ * Reads an attempt; undefined when there is none. A journal that cannot be read counts as one that has just begun: the
+ * updater that is started for it looks at the real state and says StateUnreadable.
+ */
+export async function loadAttempt(config: EdgeConfig, id: string): Promise<Snapshot | undefined> {
+  const paths = attemptPaths(config, id)
+  const inbox = new Inbox(paths)
+  const prepare = await orNothing(inbox.prepare())
+  if (!prepare) return undefined
+  const [permit, cancel, gate, journal] = await Promise.all([
+    orNothing(inbox.permit()),
+    orNothing(inbox.cancel()),
+    orNothing(inbox.gate()),
+    orNothing(readJournal(paths.journal)),
+  ])
+  const logTail = journal?.ending ? await tail(paths.log) : ''
+  return {
+    prepare: prepare.prepare,
+    state: journal ?? NOTHING,
+    nodeName: config.nodeName,
+    logTail,
+    ...(permit ? { permit } : {}),
+    ...(cancel ? { cancel } : {}),
+    ...(gate ? { gate } : {}),
+  }
+}
+
+async function orNothing<T>(reading: Promise<T | undefined>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof UnreadableError) return undefined
+    throw error
+  }
+}
+
+/** The last whole lines of a log, as much as may travel with a result. */
+export async function tail(path: string): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined)
+  if (!file) return ''
+  try {
+    const { size } = await file.stat()
+    const length = Math.min(size, LIMITS.maxLogTailBytes)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length)
+    const text = buffer.toString('utf8', 0, bytesRead)
+    return length < size ? text.slice(text.indexOf('\n') + 1) : text
+  } finally {
+    await file.close()
+  }
+}
