@@ -1,0 +1,1 @@
+export { type EdgeBehaviour, SimulatedEdge, type SimulatedEdgeOptions } from './simulated-edge.ts'
