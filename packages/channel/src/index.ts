@@ -1,0 +1,7 @@
+export { type AcceptOptions, acceptSessions, type SessionGate } from './accept.ts'
+export { type DialOptions, type DialState, dial, type EdgeDialer } from './dial.ts'
+export type { EdgeSession } from './edge-session.ts'
+export { ChannelError } from './errors.ts'
+export type { Refusal } from './handshake.ts'
+export type { LinkEnd } from './link.ts'
+export { SESSION_SERVER_OPTIONS } from './server-options.ts'
