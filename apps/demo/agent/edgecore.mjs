@@ -15,7 +15,9 @@ console.log(`${new Date().toISOString()} edgecore ${VERSION} started, pid ${proc
 // As real releases do: a field of an old configuration is gone, and the new program ends a moment after it started.
 if (VERSION === RELEASED_WITHOUT_LEGACY && /^\s*legacyDeviceTwin:/m.test(config)) {
   setTimeout(() => {
-    console.error(`edgecore ${VERSION}: modules.legacyDeviceTwin was removed in ${RELEASED_WITHOUT_LEGACY}, cannot start`)
+    console.error(
+      `edgecore ${VERSION}: modules.legacyDeviceTwin was removed in ${RELEASED_WITHOUT_LEGACY}, cannot start`,
+    )
     process.exit(1)
   }, 700)
 }

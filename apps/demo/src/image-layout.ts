@@ -34,7 +34,10 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
  * Writes an OCI image layout with one installation image a version, for this machine's platform.
  * @see https://github.com/opencontainers/image-spec/blob/main/image-layout.md
  */
-export async function makeLayout(folder: string, versions: Readonly<Record<string, readonly ImageFile[]>>): Promise<void> {
+export async function makeLayout(
+  folder: string,
+  versions: Readonly<Record<string, readonly ImageFile[]>>,
+): Promise<void> {
   await mkdir(join(folder, 'blobs/sha256'), { recursive: true })
   await writeFile(join(folder, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }))
   const manifests: Descriptor[] = []
@@ -42,7 +45,10 @@ export async function makeLayout(folder: string, versions: Readonly<Record<strin
     const index = await makeImage(folder, files)
     manifests.push({ ...index, annotations: { [REF]: version } })
   }
-  await writeFile(join(folder, 'index.json'), JSON.stringify({ schemaVersion: 2, mediaType: MEDIA.index, manifests }))
+  await writeFile(
+    join(folder, 'index.json'),
+    JSON.stringify({ schemaVersion: 2, mediaType: MEDIA.index, manifests }),
+  )
 }
 
 async function makeImage(folder: string, files: readonly ImageFile[]): Promise<Descriptor> {

@@ -19,7 +19,10 @@ export function processesOf(folder: string): number[] {
 function belongs(argv: readonly string[], folder: string): boolean {
   const program = argv[0] ?? ''
   if (program.startsWith(`${folder}/`)) return true
-  return basename(program) === basename(process.execPath) && argv.some((argument) => argument.startsWith(`${folder}/`))
+  return (
+    basename(program) === basename(process.execPath) &&
+    argv.some((argument) => argument.startsWith(`${folder}/`))
+  )
 }
 
 function argvOf(pid: number): string[] {
@@ -41,8 +44,8 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
 }
 
 /** TERM, a few seconds, KILL, until nothing of the demo runs any more. */
-export async function reap(folder: string): Promise<void> {
-  const deadline = performance.now() + GRACE_MS
+export async function reap(folder: string, graceMs = GRACE_MS): Promise<void> {
+  const deadline = performance.now() + graceMs
   for (let left = processesOf(folder); left.length > 0; left = processesOf(folder)) {
     signal(left, performance.now() < deadline ? 'SIGTERM' : 'SIGKILL')
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { type Descriptor, MEDIA } from './image-layout.ts'
 
 const REF = 'org.opencontainers.image.ref.name'
-const ROUTE = /^\/v2\/(?<name>[a-z0-9][a-z0-9._/-]{0,254})\/(?<kind>manifests|blobs)\/(?<ref>[A-Za-z0-9_][A-Za-z0-9._:-]{0,254})$/
+const ROUTE =
+  /^\/v2\/(?<name>[a-z0-9][a-z0-9._/-]{0,254})\/(?<kind>manifests|blobs)\/(?<ref>[A-Za-z0-9_][A-Za-z0-9._:-]{0,254})$/
 const DIGEST = /^sha256:[a-f0-9]{64}$/
 
 /** A read-only OCI registry on loopback, over one image layout whatever the repository is called. */
@@ -35,7 +36,12 @@ async function answer(layout: string, request: IncomingMessage, response: Server
   const ref = match['ref'] ?? ''
   const digest = DIGEST.test(ref) ? ref : await digestOfTag(layout, ref)
   if (!digest) return refuse(response, 404, 'MANIFEST_UNKNOWN')
-  await sendBlob(join(layout, 'blobs', digest.replace(':', '/')), { digest, manifest: match['kind'] === 'manifests' }, request, response)
+  await sendBlob(
+    join(layout, 'blobs', digest.replace(':', '/')),
+    { digest, manifest: match['kind'] === 'manifests' },
+    request,
+    response,
+  )
 }
 
 async function digestOfTag(layout: string, tag: string): Promise<string | undefined> {
@@ -49,7 +55,10 @@ async function sendBlob(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const size = await stat(file).then((found) => found.size, () => undefined)
+  const size = await stat(file).then(
+    (found) => found.size,
+    () => undefined,
+  )
   if (size === undefined) return refuse(response, 404, 'BLOB_UNKNOWN')
   const start = Number(/^bytes=(\d{1,15})-$/.exec(request.headers.range ?? '')?.[1] ?? 0)
   const partial = start > 0 && start < size

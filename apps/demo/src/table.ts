@@ -67,12 +67,20 @@ export function renderTable(rows: readonly Row[], color: boolean): string[] {
   const all = [HEADINGS, ...rows]
   const widths = COLUMNS.map((column) => Math.max(...all.map((row) => row[column].length)))
   return all.map((row, index) => {
-    const line = COLUMNS.map((column, i) => row[column].padEnd(widths[i] ?? 0)).join('  ').trimEnd()
+    const line = COLUMNS.map((column, i) => row[column].padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd()
     return color ? paint(line, index === 0 ? 'head' : row.phase) : line
   })
 }
 
-const PAINT: Readonly<Record<string, number>> = { head: 1, Successful: 32, Failure: 31, Unknown: 33, InProgress: 36 }
+const PAINT: Readonly<Record<string, number>> = {
+  head: 1,
+  Successful: 32,
+  Failure: 31,
+  Unknown: 33,
+  InProgress: 36,
+}
 
 function paint(line: string, phase: string): string {
   const code = PAINT[phase]
@@ -82,7 +90,9 @@ function paint(line: string, phase: string): string {
 /** One line about the job as a whole. */
 export function headline(job: NodeUpgradeJob): string {
   const { status } = job
-  const finished = status?.conditions?.find((condition) => condition.type === 'Finished' && condition.status === 'True')
+  const finished = status?.conditions?.find(
+    (condition) => condition.type === 'Finished' && condition.status === 'True',
+  )
   const end = finished ? `, ${finished.reason}: ${finished.message}` : ''
   return `${job.metadata.name} → ${job.spec?.version ?? ''}   ${status?.phase || 'new'} ${status?.progress ?? ''}${end}`
 }
