@@ -1,0 +1,67 @@
+import { constants } from 'node:crypto'
+import type { Server } from 'node:https'
+import type { Logger } from '@upgrade-hub/core'
+import { type FastifyInstance, fastify } from 'fastify'
+import type { ServerCertificate } from '../certificates/server-certificate.ts'
+import { answerError, answerUnknownRoute, onBrokenRequest } from './answers.ts'
+import { HTTP_LIMITS } from './limits.ts'
+
+export type HttpsApp = FastifyInstance<Server>
+
+export interface HttpsOptions {
+  readonly certificate: ServerCertificate
+  /** Ask for a client certificate of this CA (PEM). Having none is not an error here: each route says what it needs. */
+  readonly clientCa?: string
+  readonly log: Logger
+  readonly bodyLimit?: number
+}
+
+/** TLS 1.2 or later, ECDHE only, no renegotiation. */
+export const TLS_OPTIONS = {
+  minVersion: 'TLSv1.2',
+  ciphers:
+    'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20',
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+} as const
+
+/**
+ * An HTTPS server on which everything has a cap and a timer, and that answers every error as JSON `{code, message}`
+ * without a stack. Its certificate follows `certificate`. Only exact paths match.
+ */
+export function createHttpsApp(options: HttpsOptions): HttpsApp {
+  const { certificate, clientCa, log } = options
+  const app = fastify({
+    https: {
+      ...TLS_OPTIONS,
+      ...certificate.current,
+      ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
+      handshakeTimeout: HTTP_LIMITS.handshakeTimeoutMs,
+      headersTimeout: HTTP_LIMITS.headersTimeoutMs,
+      connectionsCheckingInterval: HTTP_LIMITS.checkTimersEveryMs,
+      maxHeaderSize: HTTP_LIMITS.maxHeaderBytes,
+    },
+    bodyLimit: options.bodyLimit ?? HTTP_LIMITS.maxBodyBytes,
+    requestTimeout: HTTP_LIMITS.requestTimeoutMs,
+    connectionTimeout: HTTP_LIMITS.idleTimeoutMs,
+    keepAliveTimeout: HTTP_LIMITS.keepAliveTimeoutMs,
+    maxRequestsPerSocket: HTTP_LIMITS.maxRequestsPerConnection,
+    exposeHeadRoutes: false,
+    forceCloseConnections: true,
+    logger: false,
+    frameworkErrors: (error, _request, reply) => void answerError(error, reply, log),
+    clientErrorHandler: onBrokenRequest,
+  })
+  app.server.maxConnections = HTTP_LIMITS.maxConnections
+  app.server.maxHeadersCount = HTTP_LIMITS.maxHeaders
+  app.setErrorHandler((error, _request, reply) => answerError(error, reply, log))
+  app.setNotFoundHandler(answerUnknownRoute)
+  const forget = certificate.follow((material) => {
+    app.server.setSecureContext({
+      ...TLS_OPTIONS,
+      ...material,
+      ...(clientCa === undefined ? {} : { ca: clientCa }),
+    })
+  })
+  app.addHook('onClose', () => forget())
+  return app
+}
