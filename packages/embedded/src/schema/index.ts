@@ -5,6 +5,7 @@ export {
   type MatchConditions,
 } from './cel/match-condition.ts'
 export { compileCrd } from './compile.ts'
+export { defaultCrd, validateCrd } from './crd/validate-crd.ts'
 export { JsonError, SchemaError } from './errors.ts'
 export { judge, type Judgement } from './judge.ts'
 export { openApiName } from './openapi.ts'

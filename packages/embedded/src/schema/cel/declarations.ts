@@ -1,7 +1,7 @@
-import { Environment } from '@marcbachmann/cel-js'
+import { Environment, type ParseResult } from '@marcbachmann/cel-js'
 import { extraSchema } from '../prune.ts'
 import type { JsonSchema } from '../types.ts'
-import { checkPresenceTests } from './adapt.ts'
+import { checkPresenceTests, mentions } from './adapt.ts'
 import { escapeName } from './escape.ts'
 import { registerLibrary } from './library.ts'
 import { Meter } from './meter.ts'
@@ -66,27 +66,49 @@ class Declarations {
   }
 }
 
-/** A type error or syntax error in an expression, on one line. */
-export type CompileProblem = string | undefined
+/** What is said of an expression: the type or syntax error on one line, if there is one. */
+export interface CheckedExpression {
+  readonly problem: string | undefined
+  readonly usesOldSelf: boolean
+}
 
 /** Checks expressions against the types of a schema, as an API server does when a CRD is created. */
 export interface ExpressionChecker {
-  check(expression: string, expected: 'bool' | 'string', optionalOldSelf: boolean): CompileProblem
+  check(expression: string, expected: 'bool' | 'string', optionalOldSelf: boolean): CheckedExpression
 }
 
-function problemOf(env: Environment, expression: string, expected: string): CompileProblem {
+const WRONG_RESULT = {
+  bool: 'cel expression must evaluate to a bool',
+  string: 'messageExpression must evaluate to a string',
+}
+
+function parse(env: Environment, expression: string): ParseResult | string {
   try {
-    const parsed = env.parse(expression)
-    checkPresenceTests(parsed.ast)
-    const { type, error } = parsed.check()
-    if (error !== undefined) return error.summary.replace(/^No such key: (.*)$/, "undefined field '$1'")
-    if (type === expected || type === 'dyn') return undefined
-    return expected === 'bool'
-      ? 'cel expression must evaluate to a bool'
-      : 'messageExpression must evaluate to a string'
+    return env.parse(expression)
   } catch (thrown) {
     return thrown instanceof Error ? (thrown.message.split('\n')[0] ?? thrown.message) : String(thrown)
   }
+}
+
+function checkExpression(
+  env: Environment,
+  expression: string,
+  expected: 'bool' | 'string',
+): CheckedExpression {
+  const parsed = parse(env, expression)
+  if (typeof parsed === 'string') return { problem: `compilation failed: ${parsed}`, usesOldSelf: false }
+  const usesOldSelf = mentions(parsed.ast, 'oldSelf')
+  checkPresenceTests(parsed.ast)
+  const { type, error } = parsed.check()
+  if (error !== undefined) {
+    const problem = error.message.split('\n')[0] ?? ''
+    return {
+      problem: `compilation failed: ${problem.replace(/^No such key: (.*)$/, "undefined field '$1'")}`,
+      usesOldSelf,
+    }
+  }
+  const right = type === expected || type === 'dyn'
+  return { problem: right ? undefined : WRONG_RESULT[expected], usesOldSelf }
 }
 
 /** The checker of the rules of one schema node; undefined where expressions see nothing. */
@@ -100,6 +122,6 @@ export function expressionChecker(schema: JsonSchema): ExpressionChecker | undef
   const optional = withOldSelf(`optional<${type}>`)
   return {
     check: (expression, expected, optionalOldSelf) =>
-      problemOf(optionalOldSelf ? optional : plain, expression, expected),
+      checkExpression(optionalOldSelf ? optional : plain, expression, expected),
   }
 }
