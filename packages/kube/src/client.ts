@@ -1,6 +1,7 @@
 import { invariant } from '@upgrade-hub/core'
 import { badAnswer } from './answers.ts'
 import type {
+  Abortable,
   DeleteOptions,
   ListOptions,
   PatchOptions,
@@ -146,7 +147,7 @@ export class KubeClient {
     return this.#transport.close()
   }
 
-  #read<T>(path: string, options: { signal?: AbortSignal; timeoutMs?: number }): Promise<T> {
+  #read<T>(path: string, options: Abortable): Promise<T> {
     return this.#json<T>({ kind: 'read', method: 'GET', path, ...limits(options, READ_TIMEOUT_MS) })
   }
 
@@ -161,7 +162,7 @@ export class KubeClient {
       force: options.force,
       dryRun: options.dryRun ? 'All' : undefined,
       // The server gives up when we do, so that a write does not land long after it was given up here.
-      timeout: `${Math.ceil(time.timeoutMs / 1000)}s`,
+      timeout: `${Math.ceil(time.timeoutMs)}ms`,
     })
     const body = bodyOf(options.body, options.contentType)
     return this.#json<T>({ kind: 'write', method, path: path + query, ...body, ...time })
@@ -177,12 +178,10 @@ export class KubeClient {
   }
 }
 
-function limits(
-  options: { signal?: AbortSignal; timeoutMs?: number },
-  defaultMs: number,
-): { timeoutMs: number; signal?: AbortSignal } {
+function limits(options: Abortable, defaultMs: number): Pick<Call, 'timeoutMs' | 'maxTries' | 'signal'> {
   return {
     timeoutMs: options.timeoutMs ?? defaultMs,
+    ...(options.maxTries ? { maxTries: options.maxTries } : {}),
     ...(options.signal ? { signal: options.signal } : {}),
   }
 }

@@ -6,6 +6,8 @@ export interface Abortable {
   readonly signal?: AbortSignal
   /** The whole call with its retries, in ms. */
   readonly timeoutMs?: number
+  /** Default 4. For callers with a loop of their own: 1. */
+  readonly maxTries?: number
 }
 
 export interface Placed extends Abortable {

@@ -15,7 +15,7 @@ import { type Authentication, Authenticator } from './authentication.ts'
 import { type Connections, closeConnections, destroyConnections, openConnections } from './connections.ts'
 import { bounded, type Deadline, startDeadline } from './deadline.ts'
 import { KubeError } from './errors.ts'
-import { retryDelayMs } from './retrying.ts'
+import { DEFAULT_TRIES, retryDelayMs } from './retrying.ts'
 import { ServerClock } from './server-clock.ts'
 
 /** One request as it goes out. */
@@ -27,6 +27,7 @@ export interface Call {
   readonly body?: string
   readonly contentType?: string
   readonly timeoutMs: number
+  readonly maxTries?: number
   readonly signal?: AbortSignal
 }
 
@@ -222,7 +223,8 @@ export class Transport {
   ): number | undefined {
     if (!(failure.error instanceof KubeError) || failure.deadline.signal.aborted) return undefined
     const remainingMs = failure.deadline.remainingMs()
-    return retryDelayMs({ kind: call.kind, tries: failure.tries, remainingMs }, failure.error)
+    const maxTries = call.maxTries ?? DEFAULT_TRIES
+    return retryDelayMs({ kind: call.kind, tries: failure.tries, maxTries, remainingMs }, failure.error)
   }
 }
 
