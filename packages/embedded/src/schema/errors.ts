@@ -13,3 +13,10 @@ export class JsonError extends HubError {
     super('JSON_INVALID', message)
   }
 }
+
+/** An expression that did not come to a value; the message is what an API server says of it. */
+export class CelError extends HubError {
+  constructor(message: string) {
+    super('CEL_FAILED', message)
+  }
+}

@@ -1,13 +1,13 @@
 export {
   type AdmissionAttributes,
-  compileMatchConditions,
   type ConditionProblem,
+  compileMatchConditions,
   type MatchConditions,
 } from './cel/match-condition.ts'
 export { compileCrd } from './compile.ts'
 export { defaultCrd, validateCrd } from './crd/validate-crd.ts'
 export { JsonError, SchemaError } from './errors.ts'
-export { judge, type Judgement } from './judge.ts'
+export { type Judgement, judge } from './judge.ts'
 export { openApiName } from './openapi.ts'
 export { parseStrictJson } from './strict-json.ts'
 export type {

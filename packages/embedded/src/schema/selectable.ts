@@ -1,5 +1,5 @@
-import { isObject, own } from './json.ts'
 import { resolveFieldPath } from './field-path.ts'
+import { isObject, own } from './json.ts'
 import type { CrdVersion, Json, JsonObject } from './types.ts'
 
 function lookUp(object: JsonObject, names: readonly string[]): Json | undefined {

@@ -3,13 +3,13 @@ import { define } from './json.ts'
 import { child, index } from './path.ts'
 import type { Json } from './types.ts'
 
-/** How deep JSON may nest: as deep as Kubernetes lets it. */
-const MAX_DEPTH = 10_000
+/** How deep JSON may nest: what walks it later does so by recursion. */
+const MAX_DEPTH = 500
 /** No more duplicates than this are told. */
 const MAX_REPORTED = 100
 
 const LITERAL = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-const TEXT = /"(?:[^"\\\u0000-\u001f]|\\.)*"/y
+const TEXT = /"(?:[^"\\]|\\.)*"/y
 const SPACE = /[ \t\n\r]*/y
 
 class StrictReader {
@@ -105,7 +105,7 @@ class StrictReader {
 
 /**
  * Parses JSON and tells the paths of keys that an object has twice, which `JSON.parse` does not (the last one wins).
- * Throws `JsonError` for a text that is no JSON or nests deeper than 10 000.
+ * Throws `JsonError` for a text that is no JSON or nests deeper than 500 levels.
  */
 export function parseStrictJson(text: string): {
   readonly value: Json

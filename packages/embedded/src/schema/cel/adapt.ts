@@ -18,13 +18,13 @@ export interface Node {
   handle?(items: unknown, loop: unknown, evaluator: Evaluator, context: unknown): unknown
 }
 
+interface Checker {
+  check(node: Node, context: unknown): unknown
+}
+
 interface Macro {
   readonly args?: unknown
-  typeCheck(
-    checker: { check(node: Node, context: unknown): unknown },
-    macro: Macro,
-    context: unknown,
-  ): unknown
+  typeCheck: (checker: Checker, macro: Macro, context: unknown) => unknown
 }
 
 function isNode(value: unknown): value is Node {

@@ -1,7 +1,8 @@
 import type { Environment } from '@marcbachmann/cel-js'
+import { CelError } from '../errors.ts'
 import { matchesPattern } from '../pattern.ts'
 import { celEquals } from './equality.ts'
-import { CelError, type Meter } from './meter.ts'
+import type { Meter } from './meter.ts'
 
 type Comparable = bigint | number | string | boolean
 

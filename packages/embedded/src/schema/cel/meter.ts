@@ -1,11 +1,4 @@
-import { HubError } from '@upgrade-hub/core'
-
-/** An expression that did not come to a value; the message is what an API server says of it. */
-export class CelError extends HubError {
-  constructor(message: string) {
-    super('CEL_FAILED', message)
-  }
-}
+import { CelError } from '../errors.ts'
 
 /** One expression may look at this many elements, a whole object at ten times as many. */
 export const CALL_LIMIT = 1_000_000

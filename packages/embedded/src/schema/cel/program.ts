@@ -1,7 +1,8 @@
 import { Environment, EvaluationError } from '@marcbachmann/cel-js'
+import { CelError } from '../errors.ts'
 import { adapt, mentions } from './adapt.ts'
 import { registerLibrary } from './library.ts'
-import { CelError, type Meter } from './meter.ts'
+import type { Meter } from './meter.ts'
 
 /** An expression may be this big: enough for a version grammar, far from what would take a second to parse. */
 export const EXPRESSION_LIMITS = {

@@ -1,9 +1,10 @@
 import type { Environment } from '@marcbachmann/cel-js'
 import { duplicate, forbidden, invalid, OMIT, required, type Shown } from '../cause.ts'
+import { CelError } from '../errors.ts'
 import { resolveFieldPath } from '../field-path.ts'
 import { child } from '../path.ts'
 import type { Cause, JsonSchema, ValidationRule } from '../types.ts'
-import { CelError, Meter } from './meter.ts'
+import { Meter } from './meter.ts'
 import { compileProgram, dynamicEnvironment, type Program } from './program.ts'
 import { optional } from './values.ts'
 
