@@ -109,6 +109,8 @@ export class Link {
   close(code: number, reason: string): void {
     this.#end ??= { code, reason }
     this.#ws.close(code, reason.slice(0, MAX_REASON_CHARS))
+    // A paused socket would never see the peer's close frame.
+    this.#ws.resume()
   }
 
   /** Ends at once, for a peer that would not read a close frame either. */

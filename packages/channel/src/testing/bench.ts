@@ -5,6 +5,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { type Clock, type Logger, noMetrics, silentLogger } from '@upgrade-hub/core'
 import { createCa, createNodeCsr, identityOf } from '@upgrade-hub/pki'
 import { DEFAULT_PROJECT_ID, encodeFrame, type Hello, LIMITS, type Welcome } from '@upgrade-hub/protocol'
+import { vi } from 'vitest'
 import { type AcceptOptions, acceptSessions, type SessionGate } from '../accept.ts'
 import type { EdgeSession } from '../edge-session.ts'
 import type { EdgeTls } from '../open-socket.ts'
@@ -27,6 +28,11 @@ export const WELCOME: Welcome = {
   nodeUID: 'uid',
   open: [],
   limits: { maxFrameBytes: LIMITS.maxFrameBytes },
+}
+
+/** Waits for what another event loop does; generous, because the machine may be busy. */
+export function until(condition: () => boolean): Promise<unknown> {
+  return vi.waitUntil(condition, { interval: 5, timeout: 10_000 })
 }
 
 /** A CA, a hub's server certificate and as many edges as a test wants. Made once, because keys cost time. */
@@ -102,7 +108,8 @@ export class RawClient {
   }
 
   get closed(): Promise<unknown> {
-    return this.socket.destroyed ? Promise.resolve() : once(this.socket, 'close')
+    if (this.socket.destroyed) return Promise.resolve()
+    return new Promise((resolve) => this.socket.once('close', resolve))
   }
 
   /** The handshake of node `nodeName`, with what a test wants different. */
