@@ -174,7 +174,7 @@ class Gate implements SessionGate {
 
   async #welcome(session: AcceptedSession, hello: Hello): Promise<void> {
     const answer = await this.#options.welcome(session.nodeName, hello)
-    if (session.ended || this.#closing) return session.abort(CLOSE.goingAway, 'GoAway')
+    if (session.ended || this.#closing) return session.close(CLOSE.goingAway, 'GoAway')
     this.#greeting.delete(session)
     if ('closeCode' in answer) return session.close(answer.closeCode, answer.reason)
     this.#table.add(session)

@@ -383,6 +383,7 @@ describe('S03: mutated frames', () => {
     timeout: 60_000,
   }, async () => {
     const good = await openRaw('good')
+    good.pongs = true
     const texts = [
       frame('answer', answer, 'upgrade/j/node/edge'),
       frame('hello', HELLO),

@@ -98,11 +98,14 @@ export async function startHub(
 export class RawClient {
   readonly socket: TLSSocket
   received = Buffer.alloc(0)
+  /** Shows life: an unasked pong for everything that comes. */
+  pongs = false
 
   constructor(port: number, tls: EdgeTls) {
     this.socket = connectTls({ host: '127.0.0.1', port, ...tls })
     this.socket.on('data', (chunk: Buffer) => {
       this.received = Buffer.concat([this.received, chunk])
+      if (this.pongs) this.frame(0x8a, Buffer.alloc(0))
     })
     this.socket.on('error', () => undefined)
   }
