@@ -1,0 +1,125 @@
+import { endOf, refusalOf, resultEnd } from './conclude.ts'
+import type { TaskDecision, TaskView } from './decisions.ts'
+import { again, finish } from './finish.ts'
+import { haltOf } from './halt.ts'
+import { type JobPlan, jobPlan } from './job-plan.ts'
+import { restorePatch, takePatch } from './node-patches.ts'
+import { isReason, REASONS } from './reasons.ts'
+import { prepareMs, preparePatch, proceedPatch, verifyUntil } from './task-patches.ts'
+import {
+  currentAnswer,
+  edgeSpoke,
+  holds,
+  resultOf,
+  statusOf,
+  taskState,
+  timeOf,
+  UNREACHABLE_AFTER_MS,
+} from './task-state.ts'
+
+/** A task without a stored `proceed`: whatever happens, the agent on the node was not touched. */
+export function decidePending(view: TaskView): TaskDecision {
+  const halt = haltOf(view.job)
+  const { spec } = view.task
+  if (spec.verdict === 'Refused') return finish(view, verdictEnd(view))
+  if (!view.planned) return finish(view, endOf('NotPlanned'))
+  if (resultOf(view.task)) return decideAnswered(view)
+  if (halt === 'cancelled' || view.task.metadata.deletionTimestamp) return finish(view, endOf('Cancelled'))
+  if (halt === 'stopped') return finish(view, endOf('Stopped'))
+  if (!view.job) return {}
+  return decideRunning(view, jobPlan(view.job), halt === 'paused')
+}
+
+function decideRunning(view: TaskView, plan: JobPlan, paused: boolean): TaskDecision {
+  const { task, now } = view
+  switch (taskState(task, now)) {
+    case 'waiting':
+      return releaseStrayHold(view) ?? (view.mayPrepare && !paused ? prepare(view) : {})
+    case 'resting':
+      return releaseStrayHold(view) ?? { wakeAt: timeOf(statusOf(task).deadline) }
+    case 'preparing':
+    case 'confirming':
+    case 'unreachable':
+      return releaseStrayHold(view) ?? awaitPrepared(view, plan)
+    case 'answered':
+      return decideAnswered(view)
+    case 'prepared':
+      return decidePrepared(view, plan, paused)
+    default:
+      return {}
+  }
+}
+
+/** Between a refused `proceed` and the next `prepare` a node is never ours. */
+function releaseStrayHold({ node, task }: TaskView): TaskDecision | undefined {
+  return node && holds(node, task) ? { write: { target: 'node', patch: restorePatch(node) } } : undefined
+}
+
+function prepare({ task, node, job, now }: TaskView): TaskDecision {
+  const digest = job?.status?.image?.digest ?? ''
+  return { write: { target: 'status', status: preparePatch(task, { now, node, digest }) } }
+}
+
+/**
+ * Waits for `prepared`. A node that is silent for a minute, or for the whole of its own timers, is unreachable: it gives its
+ * place to others, and the job's policy for offline nodes ends it.
+ */
+function awaitPrepared(view: TaskView, { offline, timeoutSeconds }: JobPlan): TaskDecision {
+  const { task, now } = view
+  const status = statusOf(task)
+  const begun = timeOf(status.startTime)
+  const silentAt = begun + (edgeSpoke(status) ? prepareMs(task) : UNREACHABLE_AFTER_MS)
+  if (status.reason !== 'Unreachable') return now < silentAt ? { wakeAt: silentAt } : markUnreachable()
+  const giveUpAt = begun + (offline.policy === 'Queue' ? offline.ttlSeconds : timeoutSeconds) * 1000
+  const endAt = edgeSpoke(status) ? Math.max(giveUpAt, begun + prepareMs(task)) : giveUpAt
+  if (now < endAt) return { wakeAt: endAt }
+  return finish(
+    view,
+    endOf('Offline', REASONS.Unreachable.sentence, offline.policy === 'Fail' ? 'Failure' : 'Skipped'),
+  )
+}
+
+function markUnreachable(): TaskDecision {
+  const { sentence } = REASONS.Unreachable
+  return { write: { target: 'status', status: { reason: 'Unreachable', message: sentence } } }
+}
+
+/** The edge refused, or reported an end of its own accord. */
+function decideAnswered(view: TaskView): TaskDecision {
+  const { task, node, now } = view
+  const result = resultOf(task)
+  if (!result) {
+    const answer = currentAnswer(statusOf(task))
+    const end = refusalOf(answer?.code, answer?.reason)
+    return end.phase === 'Pending' ? again(view, end) : finish(view, end)
+  }
+  const end = resultEnd(task, result, node)
+  if (end?.phase === 'Pending') return again(view, end)
+  if (end) return finish(view, end)
+  const until = verifyUntil(task, view.resultSeenAt ?? now)
+  return now < until ? { wakeAt: until } : finish(view, endOf('NotVerified'))
+}
+
+/**
+ * Prepared and waiting. With our hold and no `proceed` the last step is finished, even while paused: the node is closed
+ * already. Without a hold it is taken only when the job has recorded the release and nothing forbids it since.
+ */
+function decidePrepared(view: TaskView, plan: JobPlan, paused: boolean): TaskDecision {
+  const { job, task, node, now } = view
+  const pinned = job?.status?.image?.digest
+  const digest = currentAnswer(statusOf(task))?.indexDigest
+  if (pinned && digest && digest !== pinned) return finish(view, endOf('TagMoved'))
+  if (!node) return {}
+  if (holds(node, task)) return { write: { target: 'status', status: proceedPatch(task, node, now) } }
+  if (!node.ready) return again(view, endOf('Unreachable'))
+  if (!view.released || paused || node.hold || node.deleting) return {}
+  const cordon = plan.isolation === 'Cordon'
+  return { write: { target: 'node', patch: takePatch(node, task, { cordon, now }) } }
+}
+
+function verdictEnd({ task, job }: TaskView) {
+  const { reason, message } = task.spec
+  const known = isReason(reason) ? reason : 'BadRequest'
+  const failsOffline = known === 'Offline' && job && jobPlan(job).offline.policy === 'Fail'
+  return endOf(known, message, failsOffline ? 'Failure' : undefined)
+}

@@ -1,0 +1,155 @@
+import type { NodeUpgradeJob } from '@upgrade-hub/api'
+import type { Say } from './conditions.ts'
+import type { JobDecision, JobView } from './decide-job.ts'
+import type { HubEvent } from './decisions.ts'
+import { conditionOf, haltOf, STOPPING_REASONS } from './halt.ts'
+import { type JobPlan, jobPlan, specHash } from './job-plan.ts'
+import { differences, MAX_ROWS, statusPatch } from './job-status.ts'
+import { type Release, releaseOf } from './release.ts'
+import { finalVerdict, isBreached, missing, type Verdict } from './tolerance.ts'
+
+/** A job's status is written at most this often, releases and changes of its conditions apart. */
+export const FLUSH_MS = 2_000
+/** The rows of a job with more nodes than rows. */
+export const WIDE_FLUSH_MS = 5_000
+/** Releases that fall due together share one write. */
+export const RELEASE_SPACING_MS = 200
+
+interface Course {
+  readonly plan: JobPlan
+  readonly total: number
+  readonly says: readonly Say[]
+  readonly verdict: Verdict | undefined
+  readonly release: Release
+}
+
+/** A planned job: count, release, prepare ahead, say so, and end. */
+export function decideRun(view: JobView): JobDecision {
+  const { job, index } = view
+  const total = job.status?.plan?.total ?? 0
+  const plan = jobPlan(job)
+  const stoppedBy = stopReason(view, plan, total)
+  const halted = stoppedBy !== undefined || haltOf(job) !== 'none'
+  const over = index.counts.pending + index.counts.inProgress === 0 && !job.metadata.deletionTimestamp
+  if (over && missing(index.counts, total) > 0 && !view.complete) return { verifyMembers: true }
+  const verdict = over
+    ? finalVerdict(index.counts, { total, tolerance: plan.tolerance, stoppedBy })
+    : undefined
+  const release = releaseOf(view, plan, halted || verdict !== undefined)
+  const course = { plan, total, says: saysOf(job, stoppedBy), verdict, release }
+  const { prepare, taking } = release
+  return { ...nextWrite(view, course), ...(verdict ? {} : { prepare, release: taking }) }
+}
+
+/** A breach is stored before any task ends by it, and stays one whatever comes later. */
+function stopReason({ job, index }: JobView, plan: JobPlan, total: number): string | undefined {
+  const stored = conditionOf(job, 'Progressing')
+  if (stored?.status === 'False' && STOPPING_REASONS.includes(stored.reason)) return stored.reason
+  const [member] = index.names()
+  const task = member === undefined ? undefined : index.get(member)?.task
+  if (task && task.spec.jobSpecHash !== specHash(job)) return 'SchemaReplaced'
+  return isBreached(index.counts, total, plan.tolerance) ? 'ThresholdBreached' : undefined
+}
+
+function saysOf(job: NodeUpgradeJob, stoppedBy: string | undefined): Say[] {
+  const accepted = conditionOf(job, 'Accepted')
+  const paused = job.control?.paused === true
+  return [
+    {
+      type: 'Accepted',
+      status: true,
+      reason: 'Accepted',
+      message: accepted?.status === 'True' ? accepted.message : 'the job is ours to run',
+    },
+    progressing(job, stoppedBy),
+    {
+      type: 'Paused',
+      status: paused,
+      reason: paused ? 'Paused' : 'NotPaused',
+      message: paused ? 'no further node prepares or is taken' : 'the job is not paused',
+    },
+  ]
+}
+
+function progressing(job: NodeUpgradeJob, stoppedBy: string | undefined): Say {
+  const say = (status: boolean, reason: string, message: string) => ({
+    type: 'Progressing',
+    status,
+    reason,
+    message,
+  })
+  if (stoppedBy === 'ThresholdBreached')
+    return say(false, stoppedBy, 'too many nodes failed: no further node is started')
+  if (stoppedBy) return say(false, stoppedBy, 'the spec changed under its tasks: no further node is started')
+  if (haltOf(job) === 'cancelled')
+    return say(true, 'Cancelling', 'the job is cancelled: nodes that run are waited for')
+  if (job.control?.paused) return say(false, 'Paused', 'the job is paused')
+  return say(true, 'Upgrading', 'nodes are being upgraded')
+}
+
+/** A release, an end and a change of a condition are written at once; the rest waits until the next flush is due. */
+function nextWrite(view: JobView, { says, verdict, release, total }: Course): Omit<JobDecision, 'prepare'> {
+  const { job, index, now, pace } = view
+  const events = eventsOf(job, says, verdict)
+  const flushDue = now >= pace.flushedAt + FLUSH_MS
+  const releaseDue = release.added > 0 && now >= pace.releasedAt + RELEASE_SPACING_MS
+  const wakeAt =
+    release.added > 0 && !releaseDue ? pace.releasedAt + RELEASE_SPACING_MS : pace.flushedAt + FLUSH_MS
+  if (!flushDue && !releaseDue && !verdict && !changesCondition(job, says)) return { wakeAt }
+  const releasing = verdict ? [] : releaseDue ? release.wanted : release.kept
+  const withRows = index.size <= MAX_ROWS || now >= pace.rowsAt + WIDE_FLUSH_MS
+  const flush = flushDue || !releaseDue || verdict !== undefined
+  const base = flush
+    ? statusPatch(job, { index, total, says, verdict, releasing, withRows: withRows && flushDue, now })
+    : differences(job.status ?? {}, { releasing: [...releasing] })
+  const image =
+    releaseDue && release.digest ? { image: { ...job.status?.image, digest: release.digest } } : {}
+  const status = { ...base, ...image }
+  if (Object.keys(status).length === 0)
+    return laterWake(view, { withRows, releaseWaits: release.added > 0 && !releaseDue })
+  return { write: { target: 'status', status, flush, release: releaseDue }, events }
+}
+
+/** Nothing to say now: asked again when a release or the rows of a large job fall due, else at the next event. */
+function laterWake(
+  { pace }: JobView,
+  waits: { withRows: boolean; releaseWaits: boolean },
+): { wakeAt?: number } {
+  if (waits.releaseWaits) return { wakeAt: pace.releasedAt + RELEASE_SPACING_MS }
+  return waits.withRows ? {} : { wakeAt: pace.rowsAt + WIDE_FLUSH_MS }
+}
+
+function changesCondition(job: NodeUpgradeJob, says: readonly Say[]): boolean {
+  return says.some(({ type, status, reason }) => {
+    const stored = conditionOf(job, type)
+    return stored?.status !== (status ? 'True' : 'False') || stored.reason !== reason
+  })
+}
+
+function eventsOf(job: NodeUpgradeJob, says: readonly Say[], verdict: Verdict | undefined): HubEvent[] {
+  const changed = (say: Say) => {
+    const stored = conditionOf(job, say.type)
+    return (
+      (stored?.status === 'True') !== say.status || (stored !== undefined && stored.reason !== say.reason)
+    )
+  }
+  const events = says.filter(changed).flatMap(eventOf)
+  if (!verdict) return events
+  const reason = verdict.succeeded ? 'Completed' : verdict.reason === 'NoTargets' ? 'NoTargets' : 'Failed'
+  return [
+    ...events,
+    {
+      on: 'job',
+      type: verdict.succeeded ? 'Normal' : 'Warning',
+      reason,
+      note: `${verdict.reason}: ${verdict.message}`,
+    },
+  ]
+}
+
+function eventOf({ type, status, reason, message }: Say): HubEvent[] {
+  if (type === 'Paused')
+    return [{ on: 'job', type: 'Normal', reason: status ? 'Paused' : 'Resumed', note: message }]
+  const stops = type === 'Progressing' && STOPPING_REASONS.includes(reason)
+  return stops ? [{ on: 'job', type: 'Warning', reason, note: message }] : []
+}

@@ -1,0 +1,71 @@
+import { type End, endOf } from './conclude.ts'
+import type { HubEvent, TaskDecision, TaskView } from './decisions.ts'
+import { jobPlan, specProblem } from './job-plan.ts'
+import { restorePatch } from './node-patches.ts'
+import type { SlimNode } from './slim-node.ts'
+import { againPatch, endPatch } from './task-patches.ts'
+import { holds, resultOf, statusOf } from './task-state.ts'
+
+/** Attempts that may end in a result which asks to be tried again; a task stores 16. */
+const MAX_SPENT = 8
+
+/** Ends a task: first the node is let go of, then the end is written, so that nothing stays marked for an ended task. */
+export function finish(view: TaskView, end: End): TaskDecision {
+  const { task, node, now } = view
+  if (node && holds(node, task)) return { write: { target: 'node', patch: letGo(view, node, end) } }
+  return {
+    write: { target: 'status', status: endPatch(task, end, now) },
+    events: endEvents(view, end),
+  }
+}
+
+/** Puts a task back in the queue, the node let go of first. An edge that goes on spending attempts is not asked for ever. */
+export function again(view: TaskView, end: End): TaskDecision {
+  const { task, node, now } = view
+  const spent = resultOf(task) !== undefined && (statusOf(task).attempt ?? 0) >= MAX_SPENT
+  if (spent) return finish(view, { ...endOf('FailedBeforeChange'), message: end.message })
+  if (node && holds(node, task)) return { write: { target: 'node', patch: restorePatch(node) } }
+  return { write: { target: 'status', status: againPatch(task, end, now) } }
+}
+
+function letGo(view: TaskView, node: SlimNode, end: End) {
+  const upgrade =
+    end.phase === 'Successful' && end.from && end.to ? { from: end.from, to: end.to } : undefined
+  return restorePatch(node, { keepCordoned: staysCordoned(view, end), ...(upgrade ? { upgrade } : {}) })
+}
+
+function staysCordoned({ job }: TaskView, end: End): boolean {
+  if (!job || specProblem(job.spec)) return false
+  const { keepCordonedOn } = jobPlan(job)
+  return keepCordonedOn.includes(end.reason) || keepCordonedOn.includes(end.phase)
+}
+
+/** The events of an end, on the job and on the node; none for what never had its turn. */
+function endEvents(view: TaskView, end: End): HubEvent[] {
+  const word = eventWord(end)
+  if (!word) return []
+  const type = word === 'NodeUpgraded' || word === 'NodeSkipped' ? 'Normal' : 'Warning'
+  const { jobName, nodeName, version } = view.task.spec
+  return [
+    { on: 'job', type, reason: word, note: `${nodeName}: ${end.reason}: ${end.message}` },
+    ...(view.node
+      ? [
+          {
+            on: 'node' as const,
+            type,
+            reason: word,
+            note: `${jobName} to ${version}: ${end.reason}: ${end.message}`,
+          } as const,
+        ]
+      : []),
+  ]
+}
+
+function eventWord({ phase, outcome, reason }: End): string | undefined {
+  if (phase === 'Successful') return 'NodeUpgraded'
+  if (phase === 'Skipped') return reason === 'Stopped' ? undefined : 'NodeSkipped'
+  if (phase === 'Cancelled') return undefined
+  if (outcome === 'RolledBack') return 'NodeRolledBack'
+  if (outcome === 'RollbackFailed') return 'RollBackFailed'
+  return phase === 'Unknown' ? 'NodeTimedOut' : 'NodeFailed'
+}

@@ -1,0 +1,33 @@
+export { type End, endOf, isVerified } from './conclude.ts'
+export {
+  decideJob,
+  type JobDecision,
+  type JobView,
+  type JobWrite,
+  notPlanned,
+  planPatch,
+} from './decide-job.ts'
+export { FLUSH_MS, RELEASE_SPACING_MS, WIDE_FLUSH_MS } from './decide-run.ts'
+export { decideTask } from './decide-task.ts'
+export type { HubEvent, TaskDecision, TaskPatch, TaskView, TaskWrite } from './decisions.ts'
+export { conditionOf, type Halt, haltOf, isAccepted, isFinished } from './halt.ts'
+export { type Counts, type Entry, JobIndex } from './job-index.ts'
+export { type JobPlan, jobPlan, specHash, specProblem } from './job-plan.ts'
+export { type JobStatusPatch, MAX_ROWS } from './job-status.ts'
+export { type NodePatch, restorePatch, takePatch } from './node-patches.ts'
+export { isReason, REASONS, type Reason, type ReasonRule } from './reasons.ts'
+export { type CrdLike, isOurSchema } from './schema-guard.ts'
+export { matchesSelector, selectorProblem } from './selector.ts'
+export { agentVersion, type SlimNode, slimNode } from './slim-node.ts'
+export { type NodeLookup, resolveTargets, type Target } from './targets.ts'
+export { planHash, taskObject } from './task-object.ts'
+export { GRACE_MS, PERMISSION_MS } from './task-patches.ts'
+export {
+  holds,
+  isEnd,
+  resultOf,
+  statusOf,
+  type TaskState,
+  taskState,
+  UNREACHABLE_AFTER_MS,
+} from './task-state.ts'

@@ -1,0 +1,81 @@
+import type { NodeUpgradeJobStatus } from '@upgrade-hub/api'
+import type { JobView } from './decide-job.ts'
+import type { Entry } from './job-index.ts'
+import type { JobPlan } from './job-plan.ts'
+import { currentAnswer, holds, statusOf } from './task-state.ts'
+
+type Releasing = NonNullable<NodeUpgradeJobStatus['releasing']>
+
+/** What the budget allows now. */
+export interface Release {
+  /** Entries of `status.releasing` that are still needed. */
+  readonly kept: Releasing
+  /** Those and the new ones. */
+  readonly wanted: Releasing
+  readonly added: number
+  /** Tasks with an entry that are not yet taken. */
+  readonly taking: readonly string[]
+  /** Tasks that may prepare now. */
+  readonly prepare: readonly string[]
+  /** The digest to be pinned with the first release. */
+  readonly digest?: string
+}
+
+/**
+ * Slots in use are the entries of `releasing` and the tasks that were told to proceed. Prepared tasks get free slots in their
+ * order; others may prepare meanwhile, as many as `prepareAhead`. A node that another upgrade holds keeps no place.
+ */
+export function releaseOf(view: JobView, plan: JobPlan, halted: boolean): Release {
+  const { job, index } = view
+  const prepared = [...index.in('prepared')]
+  const kept = (job.status?.releasing ?? []).filter((entry) => isNeeded(view, entry))
+  const has = new Set(kept.map((entry) => entry.task))
+  const taken = prepared.filter((entry) => !has.has(entry.name) && isOwn(view, entry))
+  const taking = kept.map((entry) => entry.task)
+  if (halted) return { kept, wanted: kept, added: 0, taking, prepare: [] }
+
+  const ready = prepared.filter((entry) => !has.has(entry.name) && isFree(view, entry))
+  const digest = job.status?.image?.digest ?? digestOf(prepared)
+  const free = plan.concurrency - index.counts.inProgress - kept.length - taken.length
+  const next = ready.filter((entry) => sameDigest(entry, digest)).slice(0, Math.max(0, free))
+  const ahead = plan.prepareAhead - index.in('preparing').size - (ready.length - next.length)
+  return {
+    kept,
+    wanted: [...kept, ...next.map((entry) => ({ task: entry.name, attempt: entry.attempt }))],
+    added: next.length,
+    taking,
+    prepare: index
+      .in('waiting')
+      .first(ahead)
+      .map((entry) => entry.name),
+    ...(digest && !job.status?.image?.digest ? { digest } : {}),
+  }
+}
+
+/** Until the task stores `proceed`, ends, or is in the queue again; and not while another upgrade holds its node. */
+function isNeeded({ index, node }: JobView, { task, attempt }: Releasing[number]): boolean {
+  const entry = index.get(task)
+  if (entry?.state !== 'prepared' || entry.attempt !== attempt) return false
+  const at = node(entry.nodeName)
+  return at?.hold === undefined || holds(at, entry.task)
+}
+
+/** Taken, though the entry is lost: it still uses a slot. */
+function isOwn({ node }: JobView, { nodeName, task }: Entry): boolean {
+  return holds(node(nodeName), task)
+}
+
+function isFree({ node }: JobView, { nodeName, task }: Entry): boolean {
+  const at = node(nodeName)
+  return at !== undefined && at.uid === task.spec.nodeUID && at.ready && !at.deleting && at.hold === undefined
+}
+
+/** The digest that the prepared task of the lowest order reported. */
+function digestOf(prepared: readonly Entry[]): string | undefined {
+  return prepared.map((entry) => currentAnswer(statusOf(entry.task))?.indexDigest).find((digest) => digest)
+}
+
+function sameDigest({ task }: Entry, pinned: string | undefined): boolean {
+  const digest = currentAnswer(statusOf(task))?.indexDigest
+  return !pinned || !digest || digest === pinned
+}

@@ -1,0 +1,149 @@
+import type { NodeUpgradeTask } from '@upgrade-hub/api'
+import { rfc3339 } from '@upgrade-hub/core'
+import type { End } from './conclude.ts'
+import type { TaskPatch } from './decisions.ts'
+import type { Reason } from './reasons.ts'
+import type { SlimNode } from './slim-node.ts'
+import { currentAnswer, resultOf, statusOf, timeOf } from './task-state.ts'
+
+const MAX_SENTENCE = 1024
+/** How long a permission to proceed is good for, from the moment it is stored. */
+export const PERMISSION_MS = 120_000
+/** What the hub adds to the edge's own timers before it stops waiting. */
+export const GRACE_MS = 60_000
+/** How long a node rests after a refusal that may pass. */
+const REST_MS: Partial<Record<Reason, number>> = { Busy: 30_000, PermissionExpired: 5_000 }
+
+/** The first thing that an edge hears of an attempt. A node that is not Ready cannot answer: it costs no place meanwhile. */
+export function preparePatch(
+  task: NodeUpgradeTask,
+  { now, node, digest }: { now: number; node: SlimNode | undefined; digest: string },
+): TaskPatch {
+  const { attempt = 0 } = statusOf(task)
+  return {
+    phase: 'Pending',
+    active: 'true',
+    stage: 'Prepare',
+    attempt: Math.max(1, attempt),
+    intent: intentOf(task, 'prepare', digest ? { imageDigest: digest } : {}),
+    startTime: rfc3339(now),
+    deadline: rfc3339(now + prepareMs(task)),
+    reason: node?.ready ? null : 'Unreachable',
+    message: null,
+  }
+}
+
+/** The only permission to stop the agent. It is stored before it is sent, and ends by itself. */
+export function proceedPatch(task: NodeUpgradeTask, node: SlimNode, now: number): TaskPatch {
+  const { edge } = statusOf(task)
+  const { hold } = node
+  const permission = { epoch: hold?.epoch ?? node.epoch, notAfter: rfc3339(now + PERMISSION_MS) }
+  return {
+    phase: 'InProgress',
+    active: 'true',
+    stage: 'Proceed',
+    intent: intentOf(task, 'proceed', permission),
+    hold: hold?.takenAt || rfc3339(now),
+    deadline: rfc3339(now + proceedMs(task)),
+    fromVersion: edge?.answer?.fromVersion ?? null,
+    toVersion: task.spec.version,
+    reason: null,
+    message: null,
+  }
+}
+
+/** Asks the edge to give up; what it answers decides. */
+export function cancelPatch(task: NodeUpgradeTask): TaskPatch {
+  return { active: 'true', intent: intentOf(task, 'cancel') }
+}
+
+/**
+ * Back in the queue: the attempt is not used, unless the edge has stored a result for it. Some reasons rest first, so that a
+ * busy node is not taken again at once.
+ */
+export function againPatch(task: NodeUpgradeTask, end: End, now: number): TaskPatch {
+  const { attempt = 0 } = statusOf(task)
+  const restMs = REST_MS[end.reason]
+  const spent = resultOf(task) ? { attempt: attempt + 1, attempts: withAttempt(task, end, now) } : {}
+  return {
+    phase: 'Pending',
+    stage: null,
+    hold: null,
+    deadline: restMs ? rfc3339(now + restMs) : null,
+    reason: end.reason,
+    message: end.message.slice(0, MAX_SENTENCE),
+    ...spent,
+  }
+}
+
+/** The end of a task. A cancelled one stays active until the edge has answered, so that one which comes back hears of it. */
+export function endPatch(task: NodeUpgradeTask, end: End, now: number): TaskPatch {
+  const status = statusOf(task)
+  const from = end.from ?? status.fromVersion
+  const to = end.to ?? status.toVersion
+  const cancels = end.reason === 'Cancelled' && edgeMayWork(task)
+  return {
+    phase: end.phase,
+    active: cancels ? 'true' : 'false',
+    ...(cancels ? { intent: intentOf(task, 'cancel') } : {}),
+    ...(status.stage === 'Proceed' ? { stage: 'Release' } : {}),
+    reason: end.reason,
+    message: end.message.slice(0, MAX_SENTENCE),
+    outcome: end.outcome,
+    hold: null,
+    deadline: null,
+    completionTime: rfc3339(now),
+    ...(from ? { fromVersion: from } : {}),
+    ...(to ? { toVersion: to } : {}),
+    ...(status.attempt ? { attempts: withAttempt(task, end, now) } : {}),
+  }
+}
+
+/** The list with the current attempt's end, which is said once; only an unknown one may be said better later. */
+function withAttempt(task: NodeUpgradeTask, end: End, now: number) {
+  const { attempt = 0, attempts = [], fromVersion, toVersion } = statusOf(task)
+  const from = end.from ?? fromVersion
+  const to = end.to ?? toVersion
+  const entry = {
+    attempt,
+    outcome: end.outcome,
+    reason: end.reason,
+    ...(from ? { from } : {}),
+    ...(to ? { to } : {}),
+    time: rfc3339(now),
+  }
+  return [...attempts.filter((other) => other.attempt !== attempt), entry]
+}
+
+/** When the hub stops waiting for a `prepare` that the edge has begun, in ms from its start. */
+export function prepareMs({ spec }: NodeUpgradeTask): number {
+  const { checkSeconds = 0, downloadSeconds = 0, confirmSeconds = 0 } = spec.timeouts
+  return (checkSeconds + downloadSeconds + (spec.requireConfirmation ? confirmSeconds : 0)) * 1000 + GRACE_MS
+}
+
+/** When the hub stops waiting for a result, in ms from the permission: its life, the edge's stage timers, the rollback's. */
+export function proceedMs({ spec }: NodeUpgradeTask): number {
+  const { upgradeSeconds = 0, rollbackSeconds = 0 } = spec.timeouts
+  return PERMISSION_MS + (upgradeSeconds + rollbackSeconds) * 1000 + GRACE_MS
+}
+
+/** When a reported success that is not seen on the node ends as not verified, API time in ms. */
+export function verifyUntil(task: NodeUpgradeTask, seenAt: number): number {
+  const verifyMs = (task.spec.timeouts.verifySeconds ?? 0) * 1000
+  const deadline = timeOf(statusOf(task).deadline)
+  return deadline > 0 ? Math.min(seenAt + verifyMs, deadline + GRACE_MS) : seenAt + verifyMs
+}
+
+/** The edge was told to prepare, has not refused or reported, and was not yet told to give up. */
+function edgeMayWork(task: NodeUpgradeTask): boolean {
+  const status = statusOf(task)
+  const told = status.intent?.verb === 'prepare' || status.intent?.verb === 'proceed'
+  const refused = status.stage === 'Prepare' && currentAnswer(status)?.value === 'refused'
+  return told && status.phase === 'Pending' && !refused && !resultOf(task)
+}
+
+/** Keys of the last intent that the new one does not have are removed. */
+function intentOf(task: NodeUpgradeTask, verb: string, args: Record<string, unknown> = {}) {
+  const seq = (statusOf(task).intent?.seq ?? 0) + 1
+  return { epoch: null, notAfter: null, imageDigest: null, ...args, seq, verb }
+}
