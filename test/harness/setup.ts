@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node'
 import { type Absent, type Binaries, findBinaries } from '../controlplane/binaries.ts'
-import { installCrds } from './crds.ts'
 import { startEmbeddedPlane } from './embedded-plane.ts'
+import { install } from './install.ts'
 import type { OwnedPlane, Plane, PlaneName } from './plane.ts'
 import { startRealPlane } from './real-plane.ts'
 
@@ -21,7 +21,7 @@ const PLANES_OF: Readonly<Record<string, readonly PlaneName[]>> = {
   system: ['real'],
 }
 
-/** Starts the project's planes once, with our kinds installed, for all of its test files. */
+/** Starts the project's planes once, with our kinds and the hub's rights installed, for all of its test files. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const owned: OwnedPlane[] = []
   const stopAll = async () => void (await Promise.all(owned.map((plane) => plane.stop())))
@@ -41,7 +41,7 @@ async function startOne(name: PlaneName, owned: OwnedPlane[]): Promise<Plane | A
   if (binaries && 'absent' in binaries) return binaries
   const plane = binaries ? await startRealPlane({ binaries, audit: true }) : await startEmbeddedPlane()
   owned.push(plane)
-  await installCrds(plane)
+  await install(plane)
   const { stop: _, ...data } = plane
   return data
 }
