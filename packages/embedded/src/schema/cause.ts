@@ -1,4 +1,4 @@
-import { goJson, goQuote } from './go-text.ts'
+import { goJson, goNumber, goQuote } from './go-text.ts'
 import type { Cause, CauseReason, Json } from './types.ts'
 
 /** Says that a cause names no value: objects and lists would only be noise in a message. */
@@ -15,9 +15,8 @@ function cause(reason: CauseReason, field: string, body: string, detail: string)
 function withValue(label: string, value: Shown): string {
   if (value === OMIT) return label
   if (typeof value === 'string') return `${label}: ${goQuote(value)}`
-  return typeof value === 'number' || typeof value === 'boolean'
-    ? `${label}: ${value}`
-    : `${label}: ${goJson(value)}`
+  if (typeof value === 'number') return `${label}: ${goNumber(value)}`
+  return `${label}: ${goJson(value)}`
 }
 
 /**

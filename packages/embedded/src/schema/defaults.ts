@@ -8,7 +8,7 @@ function fillMissing(object: JsonObject, schema: JsonSchema): JsonObject {
     if (property.default === undefined) continue
     const current = own(object, name)
     if (current === undefined || (current === null && !property.nullable)) {
-      define(filled, name, structuredClone(property.default) as Json)
+      define(filled, name, property.default)
     }
   }
   return filled
@@ -16,7 +16,7 @@ function fillMissing(object: JsonObject, schema: JsonSchema): JsonObject {
 
 function fillNull(value: Json, schema: JsonSchema | undefined): Json {
   const replace = value === null && schema !== undefined && !schema.nullable && schema.default !== undefined
-  return replace ? (structuredClone(schema.default) as Json) : value
+  return replace ? schema.default : value
 }
 
 function fill(value: Json, schema: JsonSchema | undefined): Json {

@@ -4,7 +4,7 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const TIME = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(z|[+-]\d{2}:\d{2})$/
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-const DURATION_UNITS = /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/
+const DURATION_UNITS = /^[+-]?(\d+(\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s|m|h|d|w)\s*/
 
 function isDate(text: string): boolean {
   const [, year, month, day] = DATE.exec(text) ?? []
@@ -36,6 +36,11 @@ const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
   ipv4: isIPv4,
   ipv6: isIPv6,
   byte: (text) => BASE64.test(text),
+}
+
+/** Whether texts are held against a format at all. */
+export function isKnownFormat(format: string): boolean {
+  return Object.hasOwn(CHECKS, format.replaceAll('-', ''))
 }
 
 /**

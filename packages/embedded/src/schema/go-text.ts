@@ -42,3 +42,13 @@ export function goJson(value: Json): string {
   const escape = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
   return JSON.stringify(sortKeys(value)).replace(/[<>&\u2028\u2029]/g, escape)
 }
+
+/** A number as Go's `%v` prints it: what is no int64 is a float64, which turns to exponents at a million. */
+export function goNumber(value: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) return String(value)
+  const [digits = '', exponent = '0'] = value.toExponential().split('e')
+  const power = Number(exponent)
+  if (power >= -4 && power < 6) return String(value)
+  const sign = power < 0 ? '-' : '+'
+  return `${digits}e${sign}${String(Math.abs(power)).padStart(2, '0')}`
+}

@@ -27,13 +27,17 @@ function shapeCause(value: string, schema: JsonSchema, path: string): Cause | un
   return undefined
 }
 
-function formatCause(value: string, format: string | undefined, path: string): Cause | undefined {
-  if (format === undefined || hasFormat(format, value) !== false) return undefined
+function formatCause(value: string, { type, format }: JsonSchema, path: string): Cause | undefined {
+  if (type !== 'string' || format === undefined || hasFormat(format, value) !== false) return undefined
   return typeInvalid(path, value, `${path} in body must be of type ${format}: ${goQuote(value)}`)
 }
 
+const NONE: readonly Cause[] = []
+
 /** Length, pattern and format of a text, in the words of kube-openapi. */
 export function stringCauses(value: string, schema: JsonSchema, path: string): readonly Cause[] {
-  const causes = [shapeCause(value, schema, path), formatCause(value, schema.format, path)]
-  return causes.filter((c) => c !== undefined)
+  const shape = shapeCause(value, schema, path)
+  const format = formatCause(value, schema, path)
+  if (shape === undefined && format === undefined) return NONE
+  return [shape, format].filter((c) => c !== undefined)
 }

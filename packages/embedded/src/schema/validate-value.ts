@@ -1,6 +1,6 @@
 import { invalid, notSupported, required, tooMany, typeInvalid } from './cause.ts'
 import type { Correlated } from './correlation.ts'
-import { hasFormat } from './formats.ts'
+import { isKnownFormat } from './formats.ts'
 import { goQuote } from './go-text.ts'
 import { deepEqual, isList, isObject, own } from './json.ts'
 import { extraSchema } from './prune.ts'
@@ -38,7 +38,7 @@ function knownFormat(schema: JsonSchema): string | undefined {
   if (format === undefined) return undefined
   if (schema.type === 'integer') return /^int(32|64)$/.test(format) ? format : undefined
   if (schema.type === 'number') return /^(float|double)$/.test(format) ? format : undefined
-  return schema.type === 'string' && hasFormat(format, '') !== undefined ? format : undefined
+  return schema.type === 'string' && isKnownFormat(format) ? format : undefined
 }
 
 function typeCause(value: Json, schema: JsonSchema, path: string): Cause | undefined {
@@ -101,6 +101,10 @@ function alone(value: Json, schema: JsonSchema, visit: Visit): readonly Cause[] 
   return causes
 }
 
+function hasJunctors({ allOf, anyOf, oneOf, not }: JsonSchema): boolean {
+  return (allOf ?? anyOf ?? oneOf ?? not) !== undefined
+}
+
 /** `allOf`, `anyOf`, `oneOf` and `not`; the verdict on the junctor itself has no field in Kubernetes. */
 function validateJunctors(value: Json, schema: JsonSchema, visit: Visit): void {
   const { path, causes } = visit
@@ -129,18 +133,13 @@ function validateJunctors(value: Json, schema: JsonSchema, visit: Visit): void {
 
 function validateShape(value: Json, schema: JsonSchema, visit: Visit): void {
   const { path, causes } = visit
-  if (typeof value === 'string')
-    causes.push(...stringCauses(value, { ...schema, ...stringFormat(schema) }, path))
+  if (typeof value === 'string') causes.push(...stringCauses(value, schema, path))
   if (typeof value === 'number') causes.push(...numberCauses(value, schema, path))
   if (isList(value)) validateItems(value, schema, visit)
   if (isObject(value)) {
     validateSize(value, schema, visit)
     validateEntries(value, schema, visit)
   }
-}
-
-function stringFormat(schema: JsonSchema): { format: string } {
-  return { format: (schema.type === 'string' ? knownFormat(schema) : undefined) ?? '' }
 }
 
 /** Causes of an unchanged value are dropped: that is ratcheting. */
@@ -150,7 +149,7 @@ function visitValue(value: Json, schema: JsonSchema, visit: Visit): void {
   const wrongType = typeCause(value, schema, path)
   if (wrongType !== undefined) causes.push(wrongType)
   if (value !== null) {
-    validateJunctors(value, schema, visit)
+    if (hasJunctors(schema)) validateJunctors(value, schema, visit)
     validateShape(value, schema, visit)
   }
   const allowed = schema.enum

@@ -31,7 +31,7 @@ export function dynamicEnvironment(variables: Readonly<Record<string, string>>, 
 
 const WORDS: Readonly<Record<string, (summary: string) => string>> = {
   no_such_key: (summary) => summary.replace('No such key', 'no such key'),
-  index_out_of_bounds: (summary) => summary.replace(/^.*index (\d+).*$/, 'index out of bounds: $1'),
+  index_out_of_bounds: (summary) => summary.replace(/^.*index (-?\d+).*$/, 'index out of bounds: $1'),
   no_such_overload: () => 'no such overload',
   no_matching_overload: () => 'no such overload',
   numeric_overflow: () => 'integer overflow',

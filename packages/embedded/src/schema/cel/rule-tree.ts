@@ -14,7 +14,7 @@ import {
   runRule,
   shownValue,
 } from './rule.ts'
-import { asRoot, toCel } from './values.ts'
+import { asRoot, type Memo, toCel } from './values.ts'
 
 /** A schema node with rules at it or below it. */
 interface RuleNode {
@@ -62,6 +62,7 @@ function below(visit: Visit, path: string, old: Json | undefined, correlated: Co
 class Walk {
   readonly causes: Cause[] = []
   readonly #engine: RuleEngine
+  readonly #memo: Memo = new WeakMap()
   #stopped = false
 
   constructor(engine: RuleEngine) {
@@ -78,8 +79,8 @@ class Walk {
   #runRules(value: Json, node: RuleNode, { old, path, correlated, near }: Visit): void {
     if (node.rules.length === 0) return
     const type = node.schema.type ?? ''
-    const self = toCel(value, node.schema)
-    const before = old === undefined || old === null ? undefined : toCel(old, node.schema)
+    const self = toCel(value, node.schema, this.#memo)
+    const before = old === undefined || old === null ? undefined : toCel(old, node.schema, this.#memo)
     const subject: RuleSubject = { self, old: before, shown: shownValue(value), path, type }
     for (const rule of node.rules) {
       if (this.#stopped) return

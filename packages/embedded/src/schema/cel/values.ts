@@ -5,6 +5,9 @@ import { extraSchema } from '../prune.ts'
 import type { Json, JsonObject, JsonSchema } from '../types.ts'
 import { escapeName } from './escape.ts'
 
+/** What has been converted already, because rules look at the same parts of an object from several nodes. */
+export type Memo = WeakMap<object, unknown>
+
 type Identity = (item: unknown) => unknown
 
 /** How the elements of lists of type set and map are told apart; other lists are not in it. */
@@ -45,23 +48,31 @@ function identityOf(schema: JsonSchema): Identity | undefined {
 
 const printBigInt = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)
 
-function convertList(list: readonly Json[], schema: JsonSchema): unknown {
-  const converted = list.map((item) => toCel(item, schema.items))
+/** Values that CEL sees as they are. */
+function isPlain(schema: JsonSchema | undefined): boolean {
+  return schema?.type === 'boolean' || (schema?.type === 'string' && schema.format === undefined)
+}
+
+function convertList(list: readonly Json[], schema: JsonSchema, memo: Memo): unknown {
+  const converted = isPlain(schema.items) ? list : list.map((item) => toCel(item, schema.items, memo))
   const identity = identityOf(schema)
   if (identity !== undefined) identities.set(converted, identity)
   return converted
 }
 
 /** Nulls are as if absent, and fields without a schema are out of sight. */
-function convertObject(object: JsonObject, schema: JsonSchema): unknown {
+function convertObject(object: JsonObject, schema: JsonSchema, memo: Memo): unknown {
+  const known = memo.get(object)
+  if (known !== undefined) return known
   const converted: Record<string, unknown> = Object.create(null)
   const extra = extraSchema(schema)
   for (const [name, value] of Object.entries(object)) {
     const property = own(schema.properties, name)
     if (value === null || (property ?? extra) === undefined) continue
     const celName = property === undefined ? name : escapeName(name)
-    if (celName !== undefined) converted[celName] = toCel(value, property ?? extra)
+    if (celName !== undefined) converted[celName] = toCel(value, property ?? extra, memo)
   }
+  memo.set(object, converted)
   return converted
 }
 
@@ -106,12 +117,12 @@ function convertNumber(value: number, schema: JsonSchema | undefined): unknown {
  * A JSON value as CEL sees it: integers are int (BigInt) by schema, formatted texts are timestamps, durations and bytes,
  * field names are escaped. Without a schema it is converted by its own shape.
  */
-export function toCel(value: Json, schema: JsonSchema | undefined): unknown {
+export function toCel(value: Json, schema: JsonSchema | undefined, memo: Memo = new WeakMap()): unknown {
   if (schema === undefined) return dynToCel(value)
   if (typeof value === 'number') return convertNumber(value, schema)
   if (typeof value === 'string') return schema.type === 'string' ? convertText(value, schema.format) : value
-  if (isList(value)) return convertList(value, schema)
-  return isObject(value) ? convertObject(value, schema) : value
+  if (isList(value)) return convertList(value, schema, memo)
+  return isObject(value) ? convertObject(value, schema, memo) : value
 }
 
 /** A JSON value without a schema, as admission expressions see objects: whole numbers are ints, nulls stay. */

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { invalid, notSupported, OMIT, required } from '../cause.ts'
 import { index } from '../path.ts'
-import type { Cause, Crd } from '../types.ts'
+import type { Cause, Crd, JsonSchema } from '../types.ts'
 import { groupCauses, metadataCauses, nameCauses } from './names.ts'
-import { versionCauses } from './version.ts'
+import { schemaCauses } from './schema-causes.ts'
+import { versionCauses, versionSchemaCauses } from './version.ts'
 
 /** Fills what a CRD may leave out: singular, list kind and conversion (apiextensions/v1 defaults). */
 export function defaultCrd(crd: Crd): Crd {
@@ -27,13 +29,31 @@ function scopeCauses(scope: string): readonly Cause[] {
   return scopes.includes(scope) ? [] : [notSupported('spec.scope', scope, scopes)]
 }
 
-function versionsCauses({ spec }: Crd): readonly Cause[] {
-  const { versions } = spec
+/**
+ * An API server moves what all versions say alike to the top of the spec, and looks at it there once: `spec.validation`
+ * is then where a cause points.
+ */
+function sharedSchema({ spec }: Crd): JsonSchema | undefined {
+  const [first, ...rest] = spec.versions.map((version) => version.schema?.openAPIV3Schema)
+  const same = (schema: JsonSchema | undefined) => isDeepStrictEqual(schema, first)
+  return first !== undefined && rest.every(same) ? first : undefined
+}
+
+function versionsCauses(crd: Crd): readonly Cause[] {
+  const { versions } = crd.spec
+  const shared = sharedSchema(crd)
   const unique = new Set(versions.map((v) => v.name)).size === versions.length
   const stored = versions.filter((v) => v.storage).length
   const says = (why: string) => invalid('spec.versions', OMIT, why)
   return [
-    ...versions.flatMap((version, i) => versionCauses(version, index('spec.versions', i))),
+    ...(shared === undefined ? [] : schemaCauses(shared, 'spec.validation.openAPIV3Schema')),
+    ...versions.flatMap((version, i) => {
+      const path = index('spec.versions', i)
+      return [
+        ...(shared === undefined ? versionSchemaCauses(version, path) : []),
+        ...versionCauses(version, path),
+      ]
+    }),
     ...(unique ? [] : [says('must contain unique version names')]),
     ...(stored === 1 ? [] : [says('must have exactly one version marked as storage version')]),
   ]

@@ -55,11 +55,16 @@ function selectableCauses(version: CrdVersion, path: string): readonly Cause[] {
   return seen.size > MAX_SELECTABLE ? [...causes, tooMany(path, seen.size, MAX_SELECTABLE)] : causes
 }
 
-/** Every problem of one entry of `spec.versions`. */
-export function versionCauses(version: CrdVersion, path: string): readonly Cause[] {
-  const name = labelProblem(version.name)
+/** Every problem of the schema of one version. */
+export function versionSchemaCauses(version: CrdVersion, path: string): readonly Cause[] {
   const schema = version.schema?.openAPIV3Schema
   const at = child(child(path, 'schema'), 'openAPIV3Schema')
+  return schema === undefined ? [required(at)] : schemaCauses(schema, at)
+}
+
+/** Every problem of one entry of `spec.versions` but its schema. */
+export function versionCauses(version: CrdVersion, path: string): readonly Cause[] {
+  const name = labelProblem(version.name)
   const warning = version.deprecationWarning !== undefined && !version.deprecated
   return [
     ...(name === '' ? [] : [invalid(child(path, 'name'), version.name, name)]),
@@ -72,7 +77,6 @@ export function versionCauses(version: CrdVersion, path: string): readonly Cause
           ),
         ]
       : []),
-    ...(schema === undefined ? [required(at)] : schemaCauses(schema, at)),
     ...(version.additionalPrinterColumns ?? []).flatMap((column, i) =>
       columnCauses(column, index(child(path, 'additionalPrinterColumns'), i)),
     ),
