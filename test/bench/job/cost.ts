@@ -43,7 +43,8 @@ function parse(line: string): AuditEvent | undefined {
 export function bytesIn(metrics: string, resources: readonly string[]): number {
   let total = 0
   for (const line of metrics.split('\n')) {
-    const match = /^(apiserver_request_body_size_bytes_sum|apiserver_watch_events_sizes_sum)\{(.*)\} (\S+)$/.exec(line)
+    const match =
+      /^(apiserver_request_body_size_bytes_sum|apiserver_watch_events_sizes_sum)\{(.*)\} (\S+)$/.exec(line)
     if (!match?.[2] || !match[3]) continue
     const labels = match[2]
     if (resources.some((resource) => labels.includes(`resource="${resource}`))) total += Number(match[3])

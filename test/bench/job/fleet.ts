@@ -28,7 +28,10 @@ export interface FleetOptions {
 /** Nodes, identities, certificates and sessions of `size` simulated edges; resolves when all are connected. */
 export async function startFleet(options: FleetOptions): Promise<SimulatedEdge[]> {
   const ca = await readCa(options.admin)
-  const names = Array.from({ length: options.size }, (_, i) => `${options.label}-${String(i).padStart(5, '0')}`)
+  const names = Array.from(
+    { length: options.size },
+    (_, i) => `${options.label}-${String(i).padStart(5, '0')}`,
+  )
   return inParallel(names, 16, (name) => startEdge(options, ca, name))
 }
 
@@ -63,18 +66,31 @@ async function startEdge(options: FleetOptions, ca: Ca, nodeName: string): Promi
 }
 
 function identityOf(name: string, fingerprint: string, machineID: string): EdgeIdentity {
-  return { apiVersion: 'upgradehub.io/v1alpha1', kind: 'EdgeIdentity', metadata: { name }, spec: { fingerprint, machineID } }
+  return {
+    apiVersion: 'upgradehub.io/v1alpha1',
+    kind: 'EdgeIdentity',
+    metadata: { name },
+    spec: { fingerprint, machineID },
+  }
 }
 
 function nodeOf(name: string, label: string): Node {
-  return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { [EDGE_NODE_LABEL]: '', bench: label } } }
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels: { [EDGE_NODE_LABEL]: '', bench: label } },
+  }
 }
 
 /** What a kubelet of KubeEdge reports: Ready, and its version behind that of Kubernetes. */
 async function reportVersion(admin: KubeClient, name: string, version: string): Promise<void> {
   const status = {
     conditions: [{ type: 'Ready', status: 'True', reason: 'EdgeReady', message: 'simulated' }],
-    nodeInfo: { kubeletVersion: `v1.30.7-kubeedge-${version}`, architecture: 'amd64', operatingSystem: 'linux' },
+    nodeInfo: {
+      kubeletVersion: `v1.30.7-kubeedge-${version}`,
+      architecture: 'amd64',
+      operatingSystem: 'linux',
+    },
   }
   await admin.patch(NODES, name, { status }, { subresource: 'status', type: 'merge' })
 }

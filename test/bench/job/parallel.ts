@@ -1,5 +1,9 @@
 /** Maps with at most `width` at a time, keeping the order. */
-export async function inParallel<A, B>(items: readonly A[], width: number, map: (item: A) => Promise<B>): Promise<B[]> {
+export async function inParallel<A, B>(
+  items: readonly A[],
+  width: number,
+  map: (item: A) => Promise<B>,
+): Promise<B[]> {
   const results: B[] = []
   let next = 0
   const worker = async () => {
