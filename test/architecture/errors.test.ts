@@ -27,10 +27,22 @@ function areaOf(code: string): string | undefined {
   return code.split('_')[0]
 }
 
-const documented = Array.from(
-  (existsSync(page) ? readFileSync(page, 'utf8') : '').matchAll(/^\| `([A-Z0-9_]+)` \|/gm),
-  ([, code]) => code,
+/** What peers are answered: literals beside their HTTP status. */
+const answered = new Set(
+  [
+    /new HttpError\(\s*\d{3},\s*'([A-Z_]+)'/g,
+    /\bstatus: \d{3},\s*code: '([A-Z_]+)'/g,
+    /'([A-Z_]+)':\s*return new HttpError/g,
+  ].flatMap((pattern) => found(shipped, pattern)),
 )
+
+const [inLogs = '', inAnswers = ''] = (existsSync(page) ? readFileSync(page, 'utf8') : '').split(
+  '## In answers',
+)
+
+function listed(section: string): string[] {
+  return Array.from(section.matchAll(/^\| `([A-Z0-9_]+)` \|/gm), ([, code = '']) => code)
+}
 
 describe('coded errors', () => {
   it('are declared in a file errors.ts each, so that their codes are found', () => {
@@ -41,6 +53,19 @@ describe('coded errors', () => {
   })
 
   it('are what docs/errors.md lists, each once, in order', () => {
-    expect([...thrown].toSorted()).toEqual(documented)
+    expect([...thrown].toSorted()).toEqual(listed(inLogs))
+  })
+})
+
+describe('the codes of answers', () => {
+  it('are explained in docs/errors.md, once each', () => {
+    const explained = listed(inAnswers)
+    expect([...answered].filter((code) => !explained.includes(code))).toEqual([])
+    expect(explained).toEqual([...new Set(explained)])
+  })
+
+  it('that docs/errors.md explains are given by the code', () => {
+    const given = new Set(found(shipped, /'([A-Z][A-Z_]+)'/g))
+    expect(listed(inAnswers).filter((code) => !given.has(code))).toEqual([])
   })
 })

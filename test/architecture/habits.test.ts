@@ -68,7 +68,9 @@ describe('habits', () => {
 
   it('keep the type checker awake', () => {
     expect(
-      lines(/\bas any\b|: any\b|@ts-(ignore|nocheck|expect-error)|eslint-disable|oxlint-disable(?!-next-line [\w/-]+ -- \w)/),
+      lines(
+        /\bas any\b|: any\b|@ts-(ignore|nocheck|expect-error)|eslint-disable|oxlint-disable(?!-next-line [\w/-]+ -- \w)/,
+      ),
     ).toEqual([])
   })
 
