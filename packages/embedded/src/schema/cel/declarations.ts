@@ -6,6 +6,7 @@ import { escapeName } from './escape.ts'
 import { registerLibrary } from './library.ts'
 import { Meter } from './meter.ts'
 import { EXPRESSION_LIMITS } from './program.ts'
+import { asSeen } from './values.ts'
 
 const TEXT_TYPES: Readonly<Record<string, string>> = {
   byte: 'bytes',
@@ -54,7 +55,7 @@ class Declarations {
       return value && `map<string, ${value}>`
     }
     const fields: Record<string, string> = {}
-    for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    for (const [name, property] of Object.entries(asSeen(schema).properties ?? {})) {
       const type = this.declare(property)
       const field = escapeName(name)
       if (type !== undefined && field !== undefined) fields[field] = type

@@ -14,7 +14,7 @@ import {
   runRule,
   shownValue,
 } from './rule.ts'
-import { asRoot, type Memo, toCel } from './values.ts'
+import { asSeen, type Memo, toCel } from './values.ts'
 
 /** A schema node with rules at it or below it. */
 interface RuleNode {
@@ -40,7 +40,7 @@ interface Visit {
 }
 
 function compileNode(schema: JsonSchema, engine: RuleEngine): RuleNode | undefined {
-  const at = schema['x-kubernetes-embedded-resource'] ? asRoot(schema) : schema
+  const at = asSeen(schema)
   const rules = (schema['x-kubernetes-validations'] ?? []).map((rule) => compileRule(rule, at, engine))
   const properties = new Map<string, RuleNode>()
   for (const [name, property] of Object.entries(schema.properties ?? {})) {

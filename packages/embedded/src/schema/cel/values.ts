@@ -25,8 +25,12 @@ const ROOT_FIELDS: Readonly<Record<string, JsonSchema>> = {
   metadata: { type: 'object', properties: { name: TEXT, generateName: TEXT } },
 }
 
-/** The schema of a resource root as rules see it: `apiVersion`, `kind`, `metadata.name` and `metadata.generateName` too. */
-export function asRoot(schema: JsonSchema): JsonSchema {
+/**
+ * The schema as rules see it: at the root of a resource, also of an embedded one, they see `apiVersion`, `kind`,
+ * `metadata.name` and `metadata.generateName` too.
+ */
+export function asSeen(schema: JsonSchema): JsonSchema {
+  if (!schema['x-kubernetes-embedded-resource']) return schema
   return { ...schema, properties: { ...schema.properties, ...ROOT_FIELDS } }
 }
 
@@ -65,9 +69,10 @@ function convertObject(object: JsonObject, schema: JsonSchema, memo: Memo): unkn
   const known = memo.get(object)
   if (known !== undefined) return known
   const converted: Record<string, unknown> = Object.create(null)
+  const { properties } = asSeen(schema)
   const extra = extraSchema(schema)
   for (const [name, value] of Object.entries(object)) {
-    const property = own(schema.properties, name)
+    const property = own(properties, name)
     if (value === null || (property ?? extra) === undefined) continue
     const celName = property === undefined ? name : escapeName(name)
     if (celName !== undefined) converted[celName] = toCel(value, property ?? extra, memo)

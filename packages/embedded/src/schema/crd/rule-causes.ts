@@ -1,6 +1,5 @@
 import { invalid, notSupported, required } from '../cause.ts'
 import { type ExpressionChecker, expressionChecker } from '../cel/declarations.ts'
-import { asRoot } from '../cel/values.ts'
 import { resolveFieldPath } from '../field-path.ts'
 import { child, index } from '../path.ts'
 import type { Cause, Json, JsonSchema, ValidationRule } from '../types.ts'
@@ -72,9 +71,8 @@ export function ruleCauses(
   const at = (i: number) => index(child(path, 'x-kubernetes-validations'), i)
   const forms = rules.flatMap((rule, i) => formCauses(rule, schema, at(i)))
   if (rules.length === 0 || forms.length > 0) return forms
-  const checker = expressionChecker(
-    isRoot || schema['x-kubernetes-embedded-resource'] ? asRoot(schema) : schema,
-  )
+  const seen = isRoot ? { ...schema, 'x-kubernetes-embedded-resource': true } : schema
+  const checker = expressionChecker(seen)
   if (checker === undefined) return [invalid(at(0), '', 'rules cannot see a schema without a type')]
   return rules.flatMap((rule, i) => {
     const causes = expressionCauses(rule, checker, at(i))
