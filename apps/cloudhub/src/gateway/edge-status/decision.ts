@@ -27,7 +27,7 @@ export type EdgeDecision =
   | { readonly kind: 'already' }
   | { readonly kind: 'refuse'; readonly code: RefusalCode; readonly message: string }
 
-export const ALREADY: EdgeDecision = { kind: 'already' }
+export const ALREADY = { kind: 'already' } as const satisfies EdgeDecision
 
 export function refuse(code: RefusalCode, message: string): EdgeDecision {
   return { kind: 'refuse', code, message }

@@ -320,6 +320,14 @@ describe('laws', () => {
     )
   })
 
+  it('a batch that was stored is known as a whole', () => {
+    fc.assert(
+      fc.property(fc.array(anyMessage, { maxLength: 30 }), (messages) => {
+        expect(foldEdge(after(start, ...messages), messages).edge).toBeUndefined()
+      }),
+    )
+  })
+
   it('a batch comes to the same as its messages one by one, and its patch leads there', () => {
     fc.assert(
       fc.property(fc.array(anyMessage, { maxLength: 30 }), (messages) => {

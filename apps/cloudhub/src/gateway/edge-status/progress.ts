@@ -14,15 +14,14 @@ export function decideProgress(task: NodeUpgradeTask, progress: Progress): EdgeD
   if (edge.results?.some((result) => result.attempt === progress.Attempt)) return ALREADY
   const actions = appendAction(edge.actions ?? [], progress)
   const isNewer = progress.Seq > edge.seq || isFurther(edge, progress)
-  if (!isNewer && actions === edge.actions) return ALREADY
-  if (!isNewer && actions.length === 0) return ALREADY
+  if (!isNewer && actions.length === (edge.actions?.length ?? 0)) return ALREADY
   return { kind: 'patch', edge: { ...edge, actions, ...(isNewer ? position(progress) : {}) } }
 }
 
 /** The same journal record may report a download that has moved on. */
 function isFurther(edge: TaskEdge, progress: Progress): boolean {
   if (progress.Seq !== edge.seq) return false
-  return progress.Step !== (edge.step ?? '') || (progress.Percent ?? 0) > (edge.percent ?? 0)
+  return edge.step === undefined || (progress.Percent ?? 0) > (edge.percent ?? 0)
 }
 
 function position(progress: Progress): Pick<TaskEdge, 'seq' | 'step' | 'percent'> {
