@@ -42,6 +42,8 @@ export const Component = Type.Object(
     binary: Path,
     companions: Type.Array(Path, { maxItems: 16, default: [] }),
     service: ServiceConfig,
+    /** Between SIGTERM and SIGKILL. */
+    stopSeconds: Type.Integer({ minimum: 1, maximum: 300, default: 10 }),
     versionArgs: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 16, default: ['--version'] }),
     state: Type.Object({ config: Type.Optional(Path), db: Type.Optional(Path) }, { ...strict, default: {} }),
   },

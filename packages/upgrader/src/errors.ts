@@ -11,6 +11,23 @@ export class StepError extends HubError {
   }
 }
 
+/** A `proceed` that cannot be followed now; nothing was touched and the hub may ask again. */
+export class NotNowError extends HubError {
+  readonly edgeCode: EdgeCode
+
+  constructor(edgeCode: EdgeCode, message: string) {
+    super('UPGRADER_NOT_NOW', message, { retry: 'backoff' })
+    this.edgeCode = edgeCode
+  }
+}
+
+/** The hub or a person has cancelled the attempt before the agent was stopped. */
+export class CancelledError extends HubError {
+  constructor() {
+    super('UPGRADER_CANCELLED', 'cancelled before the agent was stopped')
+  }
+}
+
 /** Another live process holds the lock of the node or of the attempt. */
 export class LockHeldError extends HubError {
   constructor(path: string, holder: string, ageSeconds: number) {

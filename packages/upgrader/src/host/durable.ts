@@ -20,6 +20,16 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
+/** Makes content and attributes of a file survive a power cut. */
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
 /** Makes the folder and its parents; each new name survives a power cut. */
 export async function makeFolder(path: string, mode: Mode = 0o700): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode })

@@ -55,6 +55,8 @@ function base(state: AttemptState, event: AttemptEvent): AttemptState {
       const { refusal: _, ...rest } = state
       return { ...rest, proceedSeq: event.intentSeq, starts: 0, resumes: 0 }
     }
+    case 'unreadable':
+      return { ...state, prepareSeq: event.prepareSeq, proceedSeq: event.proceedSeq }
     default:
       return state
   }

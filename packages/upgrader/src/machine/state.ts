@@ -48,7 +48,13 @@ export type AttemptEvent =
   /** Another updater goes on where one has died. */
   | { readonly type: 'resumed' }
   /** The journal could not be read; this is a new one, and the real state was looked at. */
-  | { readonly type: 'unreadable'; readonly reason: string; readonly runningVersion: string }
+  | {
+      readonly type: 'unreadable'
+      readonly reason: string
+      readonly runningVersion: string
+      readonly prepareSeq: number
+      readonly proceedSeq: number
+    }
 
 export interface JournalRecord {
   readonly v: 1

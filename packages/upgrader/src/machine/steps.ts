@@ -58,16 +58,18 @@ const rest = (step: Step): StepRule => ({
   code: 'StateUnreadable',
 })
 
-/** Before the agent is stopped: a failure ends the attempt with nothing touched. */
-const before = (stage: Stage, next: Step, code: EdgeCode, action: Action, resume: Step): StepRule => ({
+/** Before the agent is stopped: a failure ends the attempt with nothing touched; who died takes the lock again. */
+const before = (stage: Stage, next: Step, code: EdgeCode, action: Action): StepRule => ({
   stage,
   next,
-  resume,
-  resumeAfterReboot: resume,
+  resume: 'E1',
+  resumeAfterReboot: 'E1',
   onFailure: 'E11',
   code,
   action,
 })
+
+const again = (step: Step) => ({ resume: step, resumeAfterReboot: step })
 
 /** From the stop on: a failure leads back to the old agent. */
 const after = (next: Step, code: EdgeCode, resume: Step, resumeAfterReboot: Step): StepRule => ({
@@ -92,15 +94,15 @@ const back = (next: Step, resumeAfterReboot: Step, onFailure: Step, resume: Step
 
 /** The table step × (success, crash, reboot, failure) → step: the whole control flow of an attempt. */
 export const RULES: Readonly<Record<Step, StepRule>> = {
-  E0: before('check', 'E1', 'BadRequest', 'Check', 'E0'),
-  E1: before('check', 'E2', 'Busy', 'Check', 'E1'),
-  E2: before('check', 'E3', 'CheckFailed', 'Check', 'E1'),
-  E3: before('download', 'E4', 'PullFailed', 'Check', 'E1'),
-  E4: before('download', 'prepared', 'BadArchive', 'Check', 'E1'),
-  E4c: before('confirm', 'prepared', 'ConfirmTimeout', 'WaitingConfirmation', 'E4c'),
+  E0: { ...before('check', 'E1', 'BadRequest', 'Check'), ...again('E0') },
+  E1: before('check', 'E2', 'Busy', 'Check'),
+  E2: before('check', 'E3', 'CheckFailed', 'Check'),
+  E3: before('download', 'E4', 'PullFailed', 'Check'),
+  E4: before('download', 'prepared', 'BadArchive', 'Check'),
+  E4c: { ...before('confirm', 'prepared', 'ConfirmTimeout', 'WaitingConfirmation'), ...again('E4c') },
   prepared: rest('prepared'),
   // A permission belongs to one boot: after a reboot the hub is asked again.
-  E5: { ...before('upgrade', 'E6', 'BackupFailed', 'BackUp', 'E5'), resumeAfterReboot: 'prepared' },
+  E5: { ...before('upgrade', 'E6', 'BackupFailed', 'BackUp'), resume: 'E5', resumeAfterReboot: 'prepared' },
   // After a reboot the old agent runs again, and nothing was swapped yet: it stays.
   E6: after('E7', 'StopFailed', 'E6', 'R5'),
   E7: after('E8', 'SwapFailed', 'E7', 'E7'),

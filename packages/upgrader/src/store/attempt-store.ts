@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { type Clock, historyId, systemClock } from '@upgrade-hub/core'
 import type { Answer, EdgeCode, Prepare, TaskRef } from '@upgrade-hub/protocol'
 import { componentOf, type EdgeConfig } from '../config.ts'
@@ -11,8 +11,8 @@ import { readDownload } from './download.ts'
 import { isStale, readFloor, writeFloor } from './floor.ts'
 import { Inbox } from './inbox.ts'
 import { badRequest, isCancelled, isUnderWay, namesOf, newestSeq } from './intent-rules.ts'
-import { loadAttempt } from './load.ts'
-import { type AttemptPaths, attemptPaths, attemptsFolder, isAttemptId } from './paths.ts'
+import { attemptIds, loadAttempt } from './load.ts'
+import { type AttemptPaths, attemptPaths, isAttemptId } from './paths.ts'
 import { answer, answerOf, mayPrepareAgain, type Snapshot, viewOf } from './view.ts'
 
 const POLL_MS = 250
@@ -56,7 +56,7 @@ class DiskAttemptStore implements AttemptStore {
   }
 
   async attempts(): Promise<readonly AttemptView[]> {
-    const views = await Promise.all((await this.#ids()).map((id) => this.attempt(id)))
+    const views = await Promise.all((await attemptIds(this.#config)).map((id) => this.attempt(id)))
     return views.filter((view) => view !== undefined)
   }
 
@@ -87,7 +87,7 @@ class DiskAttemptStore implements AttemptStore {
   }
 
   async prune(): Promise<void> {
-    const ids = await this.#ids()
+    const ids = await attemptIds(this.#config)
     const loaded = await Promise.all(ids.map(async (id) => ({ id, found: await this.#load(id) })))
     for (const { id, found } of loaded) {
       if (found && this.#waitedTooLong(found)) await new Inbox(this.#paths(id)).passGate('cancel')
@@ -192,11 +192,6 @@ class DiskAttemptStore implements AttemptStore {
 
   async #changedMs(id: string): Promise<number> {
     return (await stat(this.#paths(id).folder)).mtimeMs
-  }
-
-  async #ids(): Promise<readonly string[]> {
-    const entries = await readdir(attemptsFolder(this.#config), { withFileTypes: true }).catch(() => [])
-    return entries.filter((entry) => entry.isDirectory() && isAttemptId(entry.name)).map(({ name }) => name)
   }
 
   async #load(id: string): Promise<Snapshot | undefined> {

@@ -1,12 +1,13 @@
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, readdir } from 'node:fs/promises'
 import { LIMITS } from '@upgrade-hub/protocol'
 import type { EdgeConfig } from '../config.ts'
 import { UnreadableError } from '../errors.ts'
 import { readJournal } from '../machine/journal.ts'
 import { NOTHING } from '../machine/state.ts'
+import { isPastStop } from '../machine/steps.ts'
 import { Inbox } from './inbox.ts'
-import { attemptPaths } from './paths.ts'
+import { attemptPaths, attemptsFolder, isAttemptId } from './paths.ts'
 import type { Snapshot } from './view.ts'
 
 /**
@@ -34,6 +35,22 @@ export async function loadAttempt(config: EdgeConfig, id: string): Promise<Snaps
     ...(cancel ? { cancel } : {}),
     ...(gate ? { gate } : {}),
   }
+}
+
+/** The HistoryIDs of all attempts that have a folder. */
+export async function attemptIds(config: EdgeConfig): Promise<readonly string[]> {
+  const entries = await readdir(attemptsFolder(config), { withFileTypes: true }).catch(() => [])
+  return entries.filter((entry) => entry.isDirectory() && isAttemptId(entry.name)).map(({ name }) => name)
+}
+
+/** Another attempt that has stopped the agent and is not through: nobody may begin before it is. */
+export async function attemptUnderWay(config: EdgeConfig, except: string): Promise<string | undefined> {
+  for (const id of await attemptIds(config)) {
+    if (id === except) continue
+    const state = await orNothing(readJournal(attemptPaths(config, id).journal))
+    if (state && isPastStop(state.step)) return id
+  }
+  return undefined
 }
 
 async function orNothing<T>(reading: Promise<T | undefined>): Promise<T | undefined> {

@@ -1,0 +1,5 @@
+export { OciError, type PullCode } from './errors.ts'
+export type { ExtractedFile } from './layer.ts'
+export type { Platform } from './manifest.ts'
+export { type PulledImage, type PullOptions, pullImage } from './pull.ts'
+export { DEFAULT_LIMITS, type PullLimits, type RegistrySettings } from './settings.ts'

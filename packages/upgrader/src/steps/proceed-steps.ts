@@ -1,0 +1,103 @@
+import { CancelledError, LockHeldError, NotNowError, StepError } from '../errors.ts'
+import { bootId, monotonicMs } from '../host/boot.ts'
+import { fileFacts } from '../host/files.ts'
+import type { Lock } from '../host/lock.ts'
+import type { Facts } from '../machine/state.ts'
+import { probeVersion } from '../probe.ts'
+import { attemptUnderWay } from '../store/load.ts'
+import { backUp } from './backup.ts'
+import type { StepContext } from './context.ts'
+import { proveHealth } from './health.ts'
+import { checkSpace } from './precheck.ts'
+import { stagedIsWhole } from './prepare-steps.ts'
+import { swapIn } from './swap.ts'
+
+/** E5: the lock, everything checked once more, the backup, and at the very end the permission to stop the agent. */
+export async function backUpAndAsk(context: StepContext): Promise<Facts> {
+  const lock = await takeLockNow(context)
+  await recheck(context)
+  const { config, component, prepare, state, clock } = context
+  const name = `${prepare.TaskUID}.${prepare.Attempt}`
+  const { files } = await backUp({ config, component, name, version: state.facts.fromVersion ?? '', clock })
+  await context.at('E5.backedUp')
+  if (!(await lock.isOurs())) throw new NotNowError('Busy', 'the lock was taken by another')
+  await passGate(context)
+  return { backup: files }
+}
+
+/** E6: from here on nobody starts the agent but us, and it does not run. */
+export async function stopAgent({ service }: StepContext): Promise<undefined> {
+  await service.hold()
+  await service.stop()
+}
+
+/** E7: the programs, companions first, so that the agent itself is new only when all is. */
+export async function swapFiles(context: StepContext): Promise<undefined> {
+  const { service, state, component } = context
+  // After a reboot the agent may have been started on the old files.
+  await stopAgent(context)
+  const staged = state.facts.staged ?? []
+  const agentLast = staged.toSorted(
+    (a, b) => Number(a.target === component.binary) - Number(b.target === component.binary),
+  )
+  for (const file of agentLast) {
+    await context.at('E7.file')
+    await swapIn(file)
+  }
+  if ((await service.state()).running)
+    throw new StepError('SwapFailed', 'the agent was started during the swap')
+}
+
+/** E8 */
+export async function startNew({ service }: StepContext): Promise<undefined> {
+  await service.start()
+}
+
+/** E9 */
+export function proveNew(context: StepContext): Promise<Facts> {
+  return proveHealth(context, context.prepare.Version)
+}
+
+/** E10: what runs is what was verified; the supervisor may have the agent back. */
+export async function commit({ state, service }: StepContext): Promise<undefined> {
+  for (const { target, sha256 } of state.facts.staged ?? []) {
+    if ((await fileFacts(target))?.sha256 !== sha256)
+      throw new StepError('SwapFailed', `${target} changed after the swap`)
+  }
+  await service.release()
+}
+
+async function takeLockNow({ locks, config, prepare }: StepContext): Promise<Lock> {
+  const lock = await locks.take().catch((error: unknown) => {
+    throw error instanceof LockHeldError ? new NotNowError('Busy', error.message) : error
+  })
+  const other = await attemptUnderWay(config, prepare.HistoryID)
+  if (other) throw new NotNowError('Busy', `attempt ${other} is under way`)
+  return lock
+}
+
+async function recheck(context: StepContext): Promise<void> {
+  const { state, component, service, signal } = context
+  const stale = (why: string) => new NotNowError('PreparedStale', why)
+  if (!(await stagedIsWhole(state.facts.staged ?? []))) throw stale('the staged files are gone or changed')
+  const version = await probeVersion(component, signal)
+  if (version !== state.facts.fromVersion) throw stale(`the agent is ${version || 'unknown'} now`)
+  const problem = await service.problem()
+  if (problem) throw stale(problem)
+  try {
+    await checkSpace(context)
+  } catch (error) {
+    if (error instanceof StepError) throw stale(error.message)
+    throw error
+  }
+}
+
+/** A cancel and the stop race for one file; then the permission is looked at, last of all. */
+async function passGate({ inbox }: StepContext): Promise<void> {
+  if ((await inbox.passGate('stop')) === 'cancel') throw new CancelledError()
+  const permit = await inbox.permit()
+  if (permit?.boot !== (await bootId()))
+    throw new NotNowError('PermissionExpired', 'it was given before the restart')
+  const late = monotonicMs() - permit.validUntilMs
+  if (late >= 0) throw new NotNowError('PermissionExpired', `it ended ${Math.ceil(late / 1000)} s ago`)
+}

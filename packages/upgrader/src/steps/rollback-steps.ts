@@ -1,0 +1,59 @@
+import { StepError } from '../errors.ts'
+import { fileFacts } from '../host/files.ts'
+import type { BackupFile, Facts } from '../machine/state.ts'
+import type { StepContext } from './context.ts'
+import { proveHealth } from './health.ts'
+import { stopAgent } from './proceed-steps.ts'
+import { putBack } from './swap.ts'
+
+/** R5: every file that has to be put back has a whole copy. */
+export async function checkBackup({ state }: StepContext): Promise<undefined> {
+  for (const file of await toPutBack(state)) {
+    const whole = file.copy === undefined || (await fileFacts(file.copy))?.sha256 === file.sha256
+    if (!whole) throw new StepError('RollbackFailed', `the backup of ${file.target} is damaged or gone`)
+  }
+}
+
+/** R6: nothing to put back and the old agent runs: then it is left alone. */
+export async function stopForRollback(context: StepContext): Promise<undefined> {
+  const untouched = (await toPutBack(context.state)).length === 0
+  if (untouched && context.state.starts === 0 && (await context.service.state()).running) return
+  await stopAgent(context)
+}
+
+/** R7 */
+export async function putFilesBack(context: StepContext): Promise<undefined> {
+  for (const file of await toPutBack(context.state)) {
+    await context.at('R7.file')
+    await putBack(file)
+  }
+}
+
+/** R8 */
+export async function startOld({ service }: StepContext): Promise<undefined> {
+  await service.start()
+}
+
+/** R9 */
+export async function proveOld(context: StepContext): Promise<Facts> {
+  const facts = await proveHealth(context, context.state.facts.fromVersion ?? '')
+  await context.service.release()
+  return facts
+}
+
+/** R10: the way back is broken; whatever whole program is there had better run. */
+export async function startWhatIsThere({ service, log }: StepContext): Promise<undefined> {
+  try {
+    await service.release()
+    await service.start()
+  } catch (error) {
+    log.error({ err: error }, 'no agent could be started: this node needs a person')
+  }
+}
+
+/** A database is put back only when the new agent may have changed it. */
+async function toPutBack(state: StepContext['state']): Promise<readonly BackupFile[]> {
+  const files = (state.facts.backup ?? []).filter(({ kind }) => kind !== 'db' || state.starts > 0)
+  const facts = await Promise.all(files.map(({ target }) => fileFacts(target)))
+  return files.filter(({ sha256 }, at) => (facts[at]?.sha256 ?? '') !== sha256)
+}
