@@ -44,7 +44,7 @@ export class KubeClient {
     this.#transport = transport
   }
 
-  get<T>(of: Resource<T>, name: string, options: Placed = {}): Promise<T> {
+  async get<T>(of: Resource<T>, name: string, options: Placed = {}): Promise<T> {
     return this.#read<T>(objectPath(of, name, options), options)
   }
 
@@ -77,7 +77,7 @@ export class KubeClient {
     yield* watchEvents<T>(await this.#transport.open(call), `watch of ${of.plural}`)
   }
 
-  create<T>(of: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+  async create<T>(of: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
     const path = creationPath(of, options.namespace)
     return this.#write<T>('POST', path, {
       ...options,
@@ -87,13 +87,13 @@ export class KubeClient {
   }
 
   /** Changes what the body names. A `metadata.resourceVersion` in it makes the server compare first (isConflict). */
-  patch<T>(of: Resource<T>, name: string, body: unknown, options: PatchOptions = {}): Promise<T> {
+  async patch<T>(of: Resource<T>, name: string, body: unknown, options: PatchOptions = {}): Promise<T> {
     const contentType = PATCH_TYPES[options.type ?? 'merge']
     return this.#write<T>('PATCH', objectPath(of, name, options), { ...options, body, contentType })
   }
 
   /** Replaces the whole object; with `metadata.resourceVersion` only if that is still the stored one. */
-  replace<T extends KubeObject>(of: Resource<T>, object: T, options: ReplaceOptions = {}): Promise<T> {
+  async replace<T extends KubeObject>(of: Resource<T>, object: T, options: ReplaceOptions = {}): Promise<T> {
     const path = objectPath(of, object.metadata.name, options)
     return this.#write<T>('PUT', path, { ...options, body: object })
   }

@@ -50,6 +50,7 @@ export class WorkQueue {
   readonly #meters: ReturnType<typeof metersOf>
   // One iterator for ever: a fresh one would walk over the holes that taken keys leave at the front of the set.
   #next = this.#ready.values()
+  #isWaking = false
   #timer: Timer | undefined
   #signal: AbortSignal | undefined
   #idle: (() => void)[] = []
@@ -72,7 +73,7 @@ export class WorkQueue {
     if (this.#running.has(key)) this.#again.add(key)
     else this.#ready.add(key)
     this.#meters.depth.set(this.#ready.size, this.#labels)
-    this.#dispatch()
+    this.#wake()
   }
 
   /** Adds the key after `ms`; of several delays of one key the earliest counts. */
@@ -87,7 +88,7 @@ export class WorkQueue {
     if (signal.aborted) return
     this.#signal = signal
     this.#arm()
-    this.#dispatch()
+    this.#wake()
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
     this.#timer?.cancel()
     await this.#settled(() => this.#running.size === 0)
@@ -107,14 +108,23 @@ export class WorkQueue {
     while (!condition()) await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
+  /** Not within the caller of add: an informer tells of changes one by one and shall not be read in between. */
+  #wake(): void {
+    if (this.#isWaking) return
+    this.#isWaking = true
+    queueMicrotask(() => {
+      this.#isWaking = false
+      this.#dispatch()
+    })
+  }
+
   #dispatch(): void {
     const signal = this.#signal
     if (!signal || signal.aborted) return
     while (this.#running.size < this.#options.workers && this.#ready.size > 0) {
       const key = this.#take()
       this.#running.add(key)
-      // Not within the caller of add: an informer tells of changes one by one and shall not be read in between.
-      queueMicrotask(() => void this.#work(key, signal))
+      void this.#work(key, signal)
     }
   }
 
@@ -149,7 +159,7 @@ export class WorkQueue {
     this.#running.delete(key)
     if (this.#again.delete(key)) this.#ready.add(key)
     this.#meters.depth.set(this.#ready.size, this.#labels)
-    this.#dispatch()
+    this.#wake()
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 

@@ -1,1 +1,7 @@
-export {}
+export { CLIENT, OTHER_SERVER, SERVER, type TestServerCertificate } from './certificates.ts'
+export { FakeApiServer, type Fault } from './fake-api-server.ts'
+export type { FakeObject } from './fake-objects.ts'
+export type { FakeRequest } from './fake-request.ts'
+export { type FakeAnswer, refuse } from './fake-verbs.ts'
+export type { OpenWatch, WatchListMode } from './fake-watch.ts'
+export { until } from './until.ts'
