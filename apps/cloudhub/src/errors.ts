@@ -34,3 +34,17 @@ export class StoreError extends HubError {
     super('EDGE_NOT_STORED', message, { retry: 'backoff' })
   }
 }
+
+/** The term of leadership is over, so nothing more is written: the next leader decides again from what is stored. */
+export class NotLeadingError extends HubError {
+  constructor() {
+    super('HUB_NOT_LEADING', 'this replica does not lead any more', { retry: 'never' })
+  }
+}
+
+/** A task of the right name belongs to another owner: it is never taken over. */
+export class ForeignTaskError extends HubError {
+  constructor(task: string) {
+    super('HUB_FOREIGN_TASK', `task ${task} exists and belongs to another owner: delete it`, { retry: 'backoff' })
+  }
+}

@@ -14,6 +14,7 @@ export { conditionOf, type Halt, haltOf, isAccepted, isFinished } from './halt.t
 export { type Counts, type Entry, JobIndex } from './job-index.ts'
 export { type JobPlan, jobPlan, specHash, specProblem } from './job-plan.ts'
 export { type JobStatusPatch, MAX_ROWS } from './job-status.ts'
+export { NODE_FIELD_MANAGER, RELEASE_FINALIZER } from './names.ts'
 export { type NodePatch, restorePatch, takePatch } from './node-patches.ts'
 export { isReason, REASONS, type Reason, type ReasonRule } from './reasons.ts'
 export { type CrdLike, isOurSchema } from './schema-guard.ts'
@@ -23,6 +24,7 @@ export { type NodeLookup, resolveTargets, type Target } from './targets.ts'
 export { planHash, taskObject } from './task-object.ts'
 export { GRACE_MS, PERMISSION_MS } from './task-patches.ts'
 export {
+  currentAnswer,
   holds,
   isEnd,
   resultOf,
