@@ -1,0 +1,2 @@
+export { type EdgeHubOptions, runEdgeHub } from './run.ts'
+export { EDGE_VERSION } from './version.ts'
