@@ -1,5 +1,6 @@
 import { describe, inject } from 'vitest'
 import type { Plane, PlaneName } from './plane.ts'
+import { mintUsers } from './users.ts'
 
 /**
  * One suite on every control plane of the run: `npm test` runs integration tests once on the embedded API and once on
@@ -44,7 +45,7 @@ function placeholder(name: string): Plane {
     kubeconfigPath: '',
     kubectls: [],
     folder: '',
-    users: {} as Plane['users'],
+    users: mintUsers(),
   }
 }
 

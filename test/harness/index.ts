@@ -3,6 +3,7 @@ export { startEmbeddedPlane } from './embedded-plane.ts'
 export { type Answer, call } from './http.ts'
 export {
   type Kubectl,
+  kubeconfigFor,
   kubectl,
   type OwnedPlane,
   type Plane,

@@ -29,6 +29,8 @@ export interface Plane {
   /** Of `admin`. */
   readonly kubeconfigPath: string
   readonly users: Readonly<Record<UserName, PlaneUser>>
+  /** Of an administrator, where the plane takes certificates. */
+  readonly clientCertificate?: { readonly certFile: string; readonly keyFile: string }
   /** All that this machine has, newest first; empty only where there is none. */
   readonly kubectls: readonly Kubectl[]
   /** A folder for anything that may go with the plane. */
@@ -73,11 +75,12 @@ export function writeKubeconfig(
 ): string {
   const folder = mkdtempSync(join(plane.folder, `${name}-`))
   const file = join(folder, 'kubeconfig')
-  writeFileSync(file, kubeconfigFor(plane, plane.users[name].token), { mode: 0o600 })
+  writeFileSync(file, kubeconfigFor(plane, { token: plane.users[name].token }), { mode: 0o600 })
   return file
 }
 
-function kubeconfigFor(plane: Pick<Plane, 'url' | 'caPem'>, token: string): string {
+/** `user` is a kubeconfig's own: `{ token }`, `{ tokenFile }`, `{ exec }`, … */
+export function kubeconfigFor(plane: Pick<Plane, 'url' | 'caPem'>, user: object): string {
   const named = { name: 'test' }
   return stringify({
     apiVersion: 'v1',
@@ -91,7 +94,7 @@ function kubeconfigFor(plane: Pick<Plane, 'url' | 'caPem'>, token: string): stri
         },
       },
     ],
-    users: [{ ...named, user: { token } }],
+    users: [{ ...named, user }],
     contexts: [{ ...named, context: { cluster: 'test', user: 'test' } }],
     'current-context': 'test',
   })

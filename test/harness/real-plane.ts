@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createCa } from '@upgrade-hub/pki'
 import { Agent, request } from 'undici'
 import type { Binaries } from '../controlplane/binaries.ts'
 import { findKubectls } from './kubectls.ts'
@@ -47,6 +48,7 @@ async function bootstrap({ folder, binaries, audit, programs }: Bootstrap): Prom
   const users = mintUsers()
   const url = `https://127.0.0.1:${secure}`
   writeCredentials(folder, users)
+  const clientCertificate = await writeClientCertificate(folder)
   programs.push(new Program('etcd', [binaries.etcd, ...etcdFlags(folder, client, peer)]))
   const flags = [...apiServerFlags(folder, client, secure), ...(audit ? auditFlags(folder) : [])]
   const apiServer = new Program('kube-apiserver', [binaries['kube-apiserver'], ...flags])
@@ -60,7 +62,8 @@ async function bootstrap({ folder, binaries, audit, programs }: Bootstrap): Prom
       ...controllerFlags(kubeconfigPath),
     ]),
   )
-  return { name: 'real', url, caPem, kubeconfigPath, users, kubectls: await findKubectls(), folder }
+  const kubectls = await findKubectls()
+  return { name: 'real', url, caPem, kubeconfigPath, users, clientCertificate, kubectls, folder }
 }
 
 function writeCredentials(folder: string, users: Readonly<Record<UserName, PlaneUser>>): void {
@@ -71,6 +74,22 @@ function writeCredentials(folder: string, users: Readonly<Record<UserName, Plane
     ({ token, user, groups }) => `${token},${user},${user},"${groups.join(',')}"`,
   )
   writeFileSync(join(folder, 'tokens.csv'), `${rows.join('\n')}\n`, { mode: 0o600 })
+}
+
+/** Of the group that may do everything, as a cluster's first administrator has it. */
+async function writeClientCertificate(folder: string): Promise<{ certFile: string; keyFile: string }> {
+  const ca = await createCa({ commonName: 'test-clients', validDays: 1 })
+  const { certPem, keyPem } = await ca.issueClient({
+    commonName: 'admin',
+    organization: 'system:masters',
+    validDays: 1,
+  })
+  const certFile = join(folder, 'admin.crt')
+  const keyFile = join(folder, 'admin.key')
+  writeFileSync(join(folder, 'client-ca.crt'), ca.certPem)
+  writeFileSync(certFile, certPem)
+  writeFileSync(keyFile, keyPem, { mode: 0o600 })
+  return { certFile, keyFile }
 }
 
 function etcdFlags(folder: string, client: number, peer: number): string[] {
@@ -97,6 +116,7 @@ function apiServerFlags(folder: string, etcd: number, port: number): string[] {
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${join(folder, 'sa.pub')}`,
     `--service-account-signing-key-file=${join(folder, 'sa.key')}`,
+    `--client-ca-file=${join(folder, 'client-ca.crt')}`,
     `--token-auth-file=${join(folder, 'tokens.csv')}`,
     '--authorization-mode=RBAC',
     '--disable-admission-plugins=ServiceAccount',
