@@ -8,6 +8,8 @@ export {
 } from './config.ts'
 export { CommandError, LockHeldError, StepError, UnreadableError } from './errors.ts'
 export { bootId, machineId, monotonicMs } from './host/boot.ts'
+export { run as runProgram, SAFE_ENV, systemProgram } from './host/command.ts'
+export { makeFolder, writeDurable } from './host/durable.ts'
 export { type LaunchOptions, launchUpdater } from './launch.ts'
 export { postResult } from './post-result.ts'
 export { probeVersion } from './probe.ts'
