@@ -39,17 +39,17 @@ while [ "$1" != -o ]; do shift; done; echo built > "$2"; chmod +x "$2"; echo "$2
 describe('the real control plane', () => {
   it('is built once, program by program, and found from then on', async () => {
     const env = environment()
-    const built = await ensureBinaries(env, say)
+    const built = await ensureBinaries({ env, say })
     expect(built).toEqual(Object.fromEntries(NAMES.map((name) => [name, join(cacheFolder(env), name)])))
     expect(said.filter((line) => line.includes('done'))).toHaveLength(NAMES.length)
     said = []
-    expect(await ensureBinaries(env, say)).toEqual(built)
+    expect(await ensureBinaries({ env, say })).toEqual(built)
     expect(said).toEqual([])
   })
 
   it('leaves nothing that looks like a program when a build fails, and says why', async () => {
     const env = environment('echo "no such module" >&2; exit 1;')
-    expect(await ensureBinaries(env, say)).toEqual({
+    expect(await ensureBinaries({ env, say })).toEqual({
       absent: 'buildFailed',
       reason: 'building it failed: go build go.etcd.io/etcd/server/v3: no such module',
     })
@@ -59,27 +59,36 @@ describe('the real control plane', () => {
   it('goes on after an interrupted build with what was finished', async () => {
     const env = environment()
     program(join(cacheFolder(env), 'etcd'))
-    await ensureBinaries(env, say)
+    await ensureBinaries({ env, say })
     expect(said.some((line) => line.includes('etcd: done'))).toBe(false)
   })
 
   it('is built by one of two at a time', async () => {
     const env = environment('mkdir "$HOME/busy" || exit 9; trap "rmdir $HOME/busy" EXIT;')
-    const both = await Promise.all([ensureBinaries(env, say), ensureBinaries(env, say)])
+    const both = await Promise.all([ensureBinaries({ env, say }), ensureBinaries({ env, say })])
     expect(both.map((one) => 'absent' in one)).toEqual([false, false])
     expect(said).toContain('Another process is building: waiting for it')
+  })
+
+  it('can be interrupted, and leaves nothing unfinished', async () => {
+    const env = environment('echo compiling >&2; sleep 60;')
+    const interrupt = new AbortController()
+    const building = ensureBinaries({ env, say, signal: interrupt.signal })
+    interrupt.abort()
+    expect(await building).toMatchObject({ absent: 'buildFailed' })
+    expect(readdirSync(cacheFolder(env))).toEqual([])
   })
 
   it('takes over from a builder that died', async () => {
     const env = environment()
     mkdirSync(cacheFolder(env), { recursive: true })
     writeFileSync(join(cacheFolder(env), '.lock'), '4194999')
-    expect(await ensureBinaries(env, say)).not.toHaveProperty('absent')
+    expect(await ensureBinaries({ env, say })).not.toHaveProperty('absent')
   })
 
   it('is absent without Go and without ready programs', async () => {
     const env = { HOME: home, PATH: join(home, 'nothing') }
-    expect(await ensureBinaries(env, say)).toMatchObject({ absent: 'noGo' })
+    expect(await ensureBinaries({ env, say })).toMatchObject({ absent: 'noGo' })
   })
 
   it('is taken from KUBEBUILDER_ASSETS first, all but the controller manager, which is never in it', () => {
@@ -97,7 +106,7 @@ describe('the real control plane', () => {
 
   it('does not replace wrong KUBEBUILDER_ASSETS in silence', async () => {
     const env = { ...environment(), KUBEBUILDER_ASSETS: assets('etcd') }
-    expect(await ensureBinaries(env, say)).toEqual({
+    expect(await ensureBinaries({ env, say })).toEqual({
       absent: 'wrongAssets',
       reason: `KUBEBUILDER_ASSETS=${join(home, 'assets')} lacks kube-apiserver, kubectl`,
     })

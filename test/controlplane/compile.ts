@@ -1,8 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { bound } from '../harness/program.ts'
 import { type Environment, KUBERNETES_VERSION, moduleFolder, type Recipe } from './binaries.ts'
 
 const PROGRESS_MS = 10_000
+
+export interface BuildOptions {
+  readonly env: Environment
+  /** Takes a line of progress every ten seconds. */
+  readonly say: (line: string) => void
+  readonly signal?: AbortSignal
+}
 
 /** `go1.26.8`, or undefined where there is no Go. */
 export async function goVersion(env: Environment): Promise<string | undefined> {
@@ -23,8 +31,7 @@ export async function goVersion(env: Environment): Promise<string | undefined> {
 export async function compile(
   recipe: Recipe,
   output: string,
-  env: Environment,
-  say: (line: string) => void,
+  { env, say, signal }: BuildOptions,
 ): Promise<void> {
   const started = performance.now()
   const go = spawn(
@@ -34,6 +41,7 @@ export async function compile(
       cwd: moduleFolder(recipe),
       env: { ...env, CGO_ENABLED: '0' },
       stdio: ['ignore', 'ignore', 'pipe'],
+      ...(signal ? { signal } : {}),
     },
   )
   const said: string[] = []
