@@ -1,5 +1,6 @@
 import { type Clock, type Logger, messageOf } from '@upgrade-hub/core'
 import type { Ca, Issued } from '@upgrade-hub/pki'
+import { slept } from '../slept.ts'
 
 /** PEM, as `node:tls` takes it. */
 export interface ServerMaterial {
@@ -62,7 +63,7 @@ export class ServerCertificate {
   /** Renews until the signal aborts; a failure is logged and tried again at the next look. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    while (await slept(clock, signal)) {
+    while (await slept(clock, LOOK_EVERY_MS, signal)) {
       try {
         if (clock.now() >= this.#renewAt) await this.renew()
       } catch (error) {
@@ -86,13 +87,4 @@ export class ServerCertificate {
 
 function renewalOf(now: number, issued: Issued): number {
   return now + (issued.notAfter.getTime() - now) * RENEW_AFTER
-}
-
-async function slept(clock: Clock, signal: AbortSignal): Promise<boolean> {
-  try {
-    await clock.sleep(LOOK_EVERY_MS, signal)
-    return true
-  } catch {
-    return false
-  }
 }
