@@ -22,7 +22,7 @@ export default defineConfig({
           include: [
             'packages/*/src/**/*.test.ts',
             'apps/*/src/**/*.test.ts',
-            'test/{architecture,harness,manifests,run,controlplane}/*.test.ts',
+            'test/{architecture,harness,manifests,run,controlplane,sim}/**/*.test.ts',
           ],
         },
       },

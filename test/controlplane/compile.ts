@@ -34,16 +34,14 @@ export async function compile(
   { env, say, signal }: BuildOptions,
 ): Promise<void> {
   const started = performance.now()
-  const go = spawn(
-    'go',
-    ['build', '-v', '-trimpath', '-ldflags', linkerFlags(), '-o', output, recipe.package],
-    {
-      cwd: moduleFolder(recipe),
-      env: { ...env, CGO_ENABLED: '0' },
-      stdio: ['ignore', 'ignore', 'pipe'],
-      ...(signal ? { signal } : {}),
-    },
-  )
+  const flags = ['-v', '-trimpath', '-ldflags', linkerFlags(), '-o', output]
+  const [program, ...args] = bound(['go', 'build', ...flags, recipe.package])
+  const go = spawn(program, args, {
+    cwd: moduleFolder(recipe),
+    env: { ...env, CGO_ENABLED: '0' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...(signal ? { signal } : {}),
+  })
   const said: string[] = []
   createInterface({ input: go.stderr }).on('line', (line) => said.push(line))
   const progress = setInterval(
