@@ -142,9 +142,7 @@ export class EventRecorder {
   }
 
   #drain(): Promise<void> {
-    this.#draining ??= this.#sendAll().finally(() => {
-      this.#draining = undefined
-    })
+    this.#draining ??= Promise.resolve().then(() => this.#sendAll())
     return this.#draining
   }
 
@@ -157,6 +155,8 @@ export class EventRecorder {
       if (waitMs > 0) await this.#clock.sleep(waitMs)
       await this.#send(key, series)
     }
+    // In the same breath as the look at an empty queue, so that nothing is added in between and left lying.
+    this.#draining = undefined
   }
 
   async #send(key: string, series: Series): Promise<void> {

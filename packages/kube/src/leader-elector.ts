@@ -1,7 +1,7 @@
-import { type Clock, invariant, type Logger, messageOf, type Timer } from '@upgrade-hub/core'
+import { type Clock, invariant, type Logger, messageOf, microTime, type Timer } from '@upgrade-hub/core'
 import type { KubeClient } from './client.ts'
 import { KubeError } from './errors.ts'
-import { holderOf, LeaseObserver, releasedSpec, termSpec } from './lease.ts'
+import { holderOf, LeaseObserver, type LeaseSpec, releasedSpec, termSpec } from './lease.ts'
 import { LEASES, type Lease } from './resources.ts'
 
 export interface LeaderElectorOptions {
@@ -66,21 +66,21 @@ export class LeaderElector {
   /** Competes until the signal aborts; each time it wins, `lead` runs. Resolves after the lease was let go. */
   async run(signal: AbortSignal, lead: Lead): Promise<void> {
     while (!signal.aborted) {
-      const term = await this.#acquire()
+      const term = await this.#acquire(signal)
       if (term && !signal.aborted) await this.#serve(signal, term, lead)
-      else if (term) await this.#release()
-      await this.#pause(signal)
+      if (signal.aborted) await this.#release()
+      else await this.#pause(signal)
     }
   }
 
-  async #acquire(): Promise<Term | undefined> {
+  async #acquire(signal: AbortSignal): Promise<Term | undefined> {
     try {
-      const lease = await this.#read()
+      const lease = await this.#read(signal)
       if (this.#isClockOff()) return undefined
-      this.#term = this.#adopted(lease) ?? (await this.#take(lease))
+      this.#term = this.#adopted(lease) ?? (await this.#take(lease, signal))
     } catch (error) {
-      if (!(error instanceof KubeError && error.isConflict))
-        this.#complain('the lease could not be taken', error)
+      if (isConflict(error)) this.#attempted = undefined
+      else if (!signal.aborted) this.#complain('the lease could not be taken', error)
     }
     return this.#term
   }
@@ -101,7 +101,7 @@ export class LeaderElector {
       serving.abort(new Error('the term has ended'))
       await renewing
       await this.#release()
-      log.info({ epoch: term.epoch }, 'not leading any more')
+      log.info({ epoch: term.epoch, reason: messageOf(serving.signal.reason) }, 'not leading any more')
     }
   }
 
@@ -114,51 +114,52 @@ export class LeaderElector {
       expiry = this.#clock.after(this.#remainingMs(this.#term), expire)
       await this.#pause(serving.signal)
       if (serving.signal.aborted) break
-      if (!(await this.#renew())) serving.abort(new Error('the lease was lost'))
+      if (!(await this.#renew(serving.signal))) serving.abort(new Error('the lease was lost'))
     }
     expiry?.cancel()
   }
 
   /** False when the lease is not ours any more; a failure that may pass is true. */
-  async #renew(): Promise<boolean> {
+  async #renew(signal: AbortSignal): Promise<boolean> {
     const term = this.#term
     if (!term || this.#isClockOff()) return false
     try {
-      this.#term = await this.#write(term.lease, term.epoch, {
-        ...term.lease.spec,
-        renewTime: this.#nowText(),
-      })
-      return true
+      const lease = (await this.#rewrite(term.lease, signal)) ?? (await this.#rewriteStored(term, signal))
+      return lease !== undefined
     } catch (error) {
-      if (error instanceof KubeError && error.isConflict) return this.#reread(term)
-      this.#complain('the lease could not be renewed', error)
+      if (!signal.aborted) this.#complain('the lease could not be renewed', error)
       return !(error instanceof KubeError && error.isNotFound)
     }
   }
 
   /** Somebody wrote the lease, maybe ourselves without hearing of it: it is still ours if our term stands in it. */
-  async #reread(term: Term): Promise<boolean> {
-    try {
-      const lease = await this.#read()
-      if (!lease || !this.#isOurs(lease, term.epoch)) return false
-      this.#term = { ...term, lease }
-    } catch (error) {
-      this.#complain('the lease could not be read', error)
-    }
-    return true
+  async #rewriteStored(term: Term, signal: AbortSignal): Promise<Term | undefined> {
+    const lease = await this.#read(signal)
+    return lease && this.#isOurs(lease, term.epoch) ? this.#rewrite(lease, signal) : undefined
   }
 
-  async #take(lease: Lease | undefined): Promise<Term | undefined> {
-    const epoch = lease ? holderOf(lease, this.#leaseMs).transitions + 1 : 1
-    if (lease && !this.#observer.isFree(holderOf(lease, this.#leaseMs), this.#clock.monotonic()))
-      return undefined
-    const { identity } = this.#options
-    const spec = termSpec(
-      { identity, transitions: epoch, leaseMs: this.#leaseMs },
-      this.#options.client.serverNow(),
-    )
+  /** Undefined when the lease is not the stored one any more. */
+  async #rewrite(lease: Lease, signal: AbortSignal): Promise<Term | undefined> {
+    try {
+      const renewTime = microTime(this.#options.client.serverNow())
+      this.#term = await this.#write(lease, { ...lease.spec, renewTime }, signal)
+      return this.#term
+    } catch (error) {
+      if (isConflict(error)) return undefined
+      throw error
+    }
+  }
+
+  async #take(lease: Lease | undefined, signal: AbortSignal): Promise<Term | undefined> {
+    const holder = lease && holderOf(lease, this.#leaseMs)
+    if (holder && !this.#observer.isFree(holder, this.#clock.monotonic())) return undefined
+    const epoch = (holder?.transitions ?? 0) + 1
+    const { identity, client } = this.#options
+    const spec = termSpec({ identity, transitions: epoch, leaseMs: this.#leaseMs }, client.serverNow())
     this.#attempted = { renewTime: spec.renewTime ?? '', epoch, at: this.#clock.monotonic() }
-    return this.#write(lease, epoch, spec)
+    const term = await this.#write(lease, spec, signal)
+    this.#attempted = undefined
+    return term
   }
 
   #adopted(lease: Lease | undefined): Term | undefined {
@@ -170,36 +171,39 @@ export class LeaderElector {
     return this.#remainingMs(term) > 0 ? term : undefined
   }
 
-  async #write(lease: Lease | undefined, epoch: number, spec: NonNullable<Lease['spec']>): Promise<Term> {
+  async #write(lease: Lease | undefined, spec: LeaseSpec, signal: AbortSignal): Promise<Term> {
     const { client, namespace, name } = this.#options
     const renewedAt = this.#clock.monotonic()
     const metadata = lease?.metadata ?? { name, namespace }
     const next: Lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
-    const options = { namespace, timeoutMs: this.#renewMs / 2, maxTries: 1 }
-    const stored = lease
-      ? await client.replace(LEASES, next, options)
-      : await client.create(LEASES, next, options)
-    return { epoch, lease: stored, renewedAt }
+    const options = { namespace, timeoutMs: this.#renewMs / 2, maxTries: 1, signal }
+    const stored = await (lease
+      ? client.replace(LEASES, next, options)
+      : client.create(LEASES, next, options))
+    return { epoch: spec.leaseTransitions ?? 0, lease: stored, renewedAt }
   }
 
-  async #read(): Promise<Lease | undefined> {
+  async #read(signal?: AbortSignal): Promise<Lease | undefined> {
     const { client, namespace, name } = this.#options
+    const limits = signal ? { timeoutMs: this.#renewMs / 2, signal } : { timeoutMs: RELEASE_TIMEOUT_MS }
     try {
-      return await client.get(LEASES, name, { namespace, timeoutMs: this.#renewMs / 2, maxTries: 1 })
+      return await client.get(LEASES, name, { namespace, maxTries: 1, ...limits })
     } catch (error) {
       if (error instanceof KubeError && error.isNotFound) return undefined
       throw error
     }
   }
 
+  /** Lets go of a term, also of one whose start was sent and not answered. */
   async #release(): Promise<void> {
-    const term = this.#term
+    const epoch = this.#term?.epoch ?? this.#attempted?.epoch
     this.#term = undefined
-    if (!term) return
+    this.#attempted = undefined
+    if (epoch === undefined) return
     const { client, namespace } = this.#options
     try {
       const lease = await this.#read()
-      if (!lease || !this.#isOurs(lease, term.epoch)) return
+      if (!lease || !this.#isOurs(lease, epoch)) return
       const spec = releasedSpec(lease, client.serverNow())
       await client.replace(
         LEASES,
@@ -227,12 +231,6 @@ export class LeaderElector {
     return term.renewedAt + this.#renewMs - this.#clock.monotonic()
   }
 
-  #nowText(): string {
-    return (
-      termSpec({ identity: '', transitions: 0, leaseMs: 0 }, this.#options.client.serverNow()).renewTime ?? ''
-    )
-  }
-
   async #pause(signal: AbortSignal): Promise<void> {
     await this.#clock.sleep(this.#retryMs * (1 + Math.random() * JITTER), signal).catch(() => undefined)
   }
@@ -240,4 +238,8 @@ export class LeaderElector {
   #complain(what: string, error: unknown): void {
     this.#options.log.warn({ reason: messageOf(error) }, what)
   }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof KubeError && (error.isConflict || error.isAlreadyExists)
 }

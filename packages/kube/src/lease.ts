@@ -1,6 +1,8 @@
 import { microTime } from '@upgrade-hub/core'
 import type { Lease } from './resources.ts'
 
+export type LeaseSpec = NonNullable<Lease['spec']>
+
 /** Who holds a lease, since which term, and when that was last said. */
 export interface LeaseHolder {
   readonly identity: string
@@ -40,7 +42,7 @@ export class LeaseObserver {
 export function termSpec(
   term: { identity: string; transitions: number; leaseMs: number },
   nowMs: number,
-): NonNullable<Lease['spec']> {
+): LeaseSpec {
   return {
     holderIdentity: term.identity,
     leaseDurationSeconds: Math.ceil(term.leaseMs / 1000),
@@ -51,6 +53,6 @@ export function termSpec(
 }
 
 /** The spec that lets go: the next replica need not wait for the lease to run out. */
-export function releasedSpec(lease: Lease, nowMs: number): NonNullable<Lease['spec']> {
+export function releasedSpec(lease: Lease, nowMs: number): LeaseSpec {
   return { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(nowMs) }
 }

@@ -32,8 +32,8 @@ export class FakeApiServer implements AsyncDisposable {
   /** Bearer tokens that are let in. */
   readonly tokens = new Set([TOKEN])
   watchList: WatchListMode = 'served'
-  /** How far the server's clock is ahead, for the Date of its answers. */
-  dateOffsetMs = 0
+  /** The server's clock, for the Date of its answers. */
+  now: () => number = Date.now
   handshakes = 0
   readonly #server: Server
   readonly #faults: PlannedFault[] = []
@@ -122,7 +122,7 @@ export class FakeApiServer implements AsyncDisposable {
     const request = await readRequest(message)
     this.requests.push(request)
     response.sendDate = false
-    response.setHeader('date', new Date(Date.now() + this.dateOffsetMs).toUTCString())
+    response.setHeader('date', new Date(this.now()).toUTCString())
     const fault = this.#faultFor(request)
     if (fault === 'hang') return
     if (fault === 'reset') return void message.socket.destroy()
