@@ -1,3 +1,9 @@
+export {
+  type LocalOptions,
+  type LocalRequest,
+  openLocalAttempts,
+  runLocalAttempt,
+} from './attempt/local-attempt.ts'
 export { type RunOptions, runAttempt } from './attempt/run-attempt.ts'
 export { acquireLock, type Lock } from './host/lock.ts'
 export type { AttemptState } from './machine/state.ts'

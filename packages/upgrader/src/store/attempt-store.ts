@@ -62,7 +62,7 @@ class DiskAttemptStore implements AttemptStore {
 
   async attempt(id: string): Promise<AttemptView | undefined> {
     const found = await this.#load(id)
-    return found && viewOf(found)
+    return found && !found.local ? viewOf(found) : undefined
   }
 
   async isUpdaterAlive(id: string): Promise<boolean> {
@@ -109,7 +109,7 @@ class DiskAttemptStore implements AttemptStore {
     if (refusal) return refuse(...refusal)
     const inbox = new Inbox(this.#paths(prepare.HistoryID))
     const found = await this.#load(prepare.HistoryID)
-    if (found && found.prepare.TaskUID !== prepare.TaskUID)
+    if (found && (found.local || found.prepare.TaskUID !== prepare.TaskUID))
       return refuse('BadRequest', 'another task has this name')
     if (found && prepare.IntentSeq < newestSeq(found)) return answer(prepare, prepare.IntentSeq, 'stale')
     if (found && prepare.IntentSeq === found.prepare.IntentSeq) return answerOf(found)
@@ -126,7 +126,7 @@ class DiskAttemptStore implements AttemptStore {
     const ref = found?.prepare ?? namesOf(id)
     const refuse = (code: EdgeCode, reason: string) =>
       answer(ref, permit.intentSeq, 'refused', { code, reason })
-    if (!found) return refuse('PreparedStale', 'nothing is prepared here')
+    if (!found || found.local) return refuse('PreparedStale', 'nothing is prepared here')
     if (permit.intentSeq < newestSeq(found)) return answer(ref, permit.intentSeq, 'stale')
     if (permit.intentSeq === found.permit?.intentSeq) return answerOf(found)
     if (permit.nodeUID !== found.prepare.NodeUID)

@@ -27,7 +27,7 @@ export async function loadAttempt(config: EdgeConfig, id: string): Promise<Snaps
   ])
   const logTail = journal?.ending ? await tail(paths.log) : ''
   return {
-    prepare: prepare.prepare,
+    ...prepare,
     state: journal ?? NOTHING,
     nodeName: config.nodeName,
     logTail,

@@ -15,6 +15,8 @@ import type { GateSide, StoredCancel, StoredPermit } from './inbox.ts'
 /** Everything on disk about one attempt. */
 export interface Snapshot {
   readonly prepare: Prepare
+  /** Begun by hand: the hub knows nothing of it. */
+  readonly local: boolean
   readonly permit?: StoredPermit
   readonly cancel?: StoredCancel
   readonly gate?: GateSide

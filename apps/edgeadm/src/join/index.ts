@@ -1,0 +1,2 @@
+export { join } from './join.ts'
+export { certRenew } from './renew.ts'

@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
+
+/** How a real edgeadm process ended. */
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs edgeadm as a process of its own, to its end. `fault` names the point where it kills itself with SIGKILL. */
+export async function runEdgeadm(args: readonly string[], fault?: string): Promise<Ended> {
+  const env = fault === undefined ? {} : { UPGRADE_HUB_FAULT: `${fault}:kill` }
+  const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [out, err, [code, signal]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  return { code: code as number | null, signal: signal as NodeJS.Signals | null, out, err }
+}
