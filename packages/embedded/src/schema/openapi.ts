@@ -14,6 +14,18 @@ const TYPE_META: JsonObject = {
   },
 }
 
+/** The same of an embedded resource, in words of its own. */
+const EMBEDDED_TYPE_META: JsonObject = {
+  apiVersion: {
+    description: `apiVersion defines the versioned schema of this representation of an object. More info: ${CONVENTIONS}#resources`,
+    type: 'string',
+  },
+  kind: {
+    description: `kind is a string value representing the type of this object. In CamelCase. More info: ${CONVENTIONS}#types-kinds`,
+    type: 'string',
+  },
+}
+
 function metaRef(kind: 'ObjectMeta' | 'ListMeta'): JsonObject {
   const description =
     kind === 'ObjectMeta'
@@ -38,7 +50,7 @@ function published(schema: JsonObject): JsonObject {
   const required = new Set([...((schema.required ?? []) as readonly string[]), 'kind', 'apiVersion'])
   const properties = {
     ...(nested.properties as JsonObject | undefined),
-    ...TYPE_META,
+    ...EMBEDDED_TYPE_META,
     metadata: metaRef('ObjectMeta'),
   }
   return { ...nested, properties, required: [...required] }

@@ -1,0 +1,57 @@
+import { compileCrd, type JsonObject } from '@upgrade-hub/embedded/schema'
+import { beforeAll, expect, it } from 'vitest'
+import { call, uniqueName, until } from '../harness/index.ts'
+import { describeReal } from './compare.ts'
+import { CRDS } from './objects.ts'
+import { toldBy, toldByUs } from './verdict.ts'
+import { CHANGED_WIDGETS, NEW_WIDGETS, WIDGET_CRD, WIDGETS, widget } from './widgets.ts'
+
+const schema = compileCrd(WIDGET_CRD, 'v1')
+
+describeReal('our engine on every word of a schema', (real) => {
+  beforeAll(async () => {
+    const { status } = await call(real, 'POST', CRDS, { body: WIDGET_CRD })
+    expect([201, 409]).toContain(status)
+    await until('widgets are served', async () => (await call(real, 'GET', WIDGETS)).status === 200)
+  })
+
+  it.each(NEW_WIDGETS.map((spec) => [JSON.stringify(spec) ?? 'no spec', spec] as const))(
+    'tells of a new object what the API server tells: %s',
+    async (_, spec) => {
+      const object = widget(uniqueName('w'), spec)
+      const answer = await call(real, 'POST', `${WIDGETS}?dryRun=All&fieldValidation=Warn`, { body: object })
+      expect(toldByUs(WIDGET_CRD, object)).toEqual(toldBy(answer))
+      const { object: pruned, unknown } = schema.prune(object as unknown as JsonObject)
+      expect(unknown.map((path) => `299 - "unknown field \\"${path}\\""`).join(', ')).toBe(
+        answer.headers.warning ?? '',
+      )
+      if (answer.status === 201) {
+        expect(schema.applyDefaults(pruned).spec).toEqual((answer.body as { spec?: unknown }).spec)
+      }
+    },
+  )
+
+  it.each(CHANGED_WIDGETS.map((change) => [JSON.stringify(change), change] as const))(
+    'tells of a change what the API server tells: %s',
+    async (_, [before, after]) => {
+      const first = widget(uniqueName('w'), before)
+      const { body: stored, status } = await call(real, 'POST', WIDGETS, { body: first })
+      expect(status).toBe(201)
+      const next = {
+        ...widget(first.metadata.name, after),
+        metadata: (stored as { metadata: object }).metadata,
+      }
+      const answer = await call(real, 'PUT', `${WIDGETS}/${first.metadata.name}`, { body: next })
+      expect(toldByUs(WIDGET_CRD, next, stored)).toEqual(toldBy(answer))
+    },
+  )
+
+  it('publishes a kind and its list as the API server does', async () => {
+    const published = await until('the schema is published', async () => {
+      const { body } = await call(real, 'GET', '/openapi/v3/apis/conformance.upgradehub.io/v1')
+      return (body as { components?: { schemas: Record<string, unknown> } }).components?.schemas
+    })
+    expect(schema.openApi()).toEqual(published['io.upgradehub.conformance.v1.Widget'])
+    expect(schema.openApiList()).toEqual(published['io.upgradehub.conformance.v1.WidgetList'])
+  })
+})
