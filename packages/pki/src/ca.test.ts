@@ -24,8 +24,9 @@ describe('node certificates', () => {
 
   it('keep their fingerprint over a renewal with the same key and change it with another', async () => {
     const first = await createNodeCsr({ nodeName: 'edge-1' })
+    const renewal = await createNodeCsr({ nodeName: 'edge-1', keyPem: first.keyPem })
     const again = await ca.signNodeCsr(first.csrDer, { nodeName: 'edge-1', validSeconds: HOUR })
-    const more = await ca.signNodeCsr(first.csrDer, { nodeName: 'edge-1', validSeconds: 2 * HOUR })
+    const more = await ca.signNodeCsr(renewal.csrDer, { nodeName: 'edge-1', validSeconds: 2 * HOUR })
     const other = await ca.signNodeCsr((await createNodeCsr({ nodeName: 'edge-1' })).csrDer, {
       nodeName: 'edge-1',
       validSeconds: HOUR,

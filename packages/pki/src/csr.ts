@@ -1,22 +1,29 @@
 import { PkiError } from './errors.ts'
-import { generateKeys, isP256, privateKeyPem, SIGNING_ALGORITHM } from './keys.ts'
+import { generateKeys, importKeyPair, isP256, privateKeyPem, SIGNING_ALGORITHM } from './keys.ts'
 import { NODE_ORGANIZATION, nodeCommonName } from './node-name.ts'
 import { x509 } from './x509.ts'
 
 /** The largest request that is looked at, in bytes of DER. */
 export const MAX_CSR_BYTES = 16 * 1024
 
-/** A fresh P-256 key and the request to sign it for a node. The key is PKCS #8 PEM and never leaves the machine. */
+/**
+ * A request for a node's certificate, with a fresh P-256 key or the one that is given. The key is PKCS #8 PEM and never
+ * leaves the machine. @throws PkiError PKI_NAME_INVALID
+ */
 export async function createNodeCsr(options: {
   nodeName: string
+  keyPem?: string
 }): Promise<{ csrDer: Buffer; keyPem: string }> {
-  const keys = await generateKeys()
+  const keys = options.keyPem === undefined ? await generateKeys() : await importKeyPair(options.keyPem)
   const csr = await x509.Pkcs10CertificateRequestGenerator.create({
     name: [{ CN: [nodeCommonName(options.nodeName)] }, { O: [NODE_ORGANIZATION] }],
     keys,
     signingAlgorithm: SIGNING_ALGORITHM,
   })
-  return { csrDer: Buffer.from(csr.rawData), keyPem: await privateKeyPem(keys.privateKey) }
+  return {
+    csrDer: Buffer.from(csr.rawData),
+    keyPem: options.keyPem ?? (await privateKeyPem(keys.privateKey)),
+  }
 }
 
 /**
