@@ -1,3 +1,4 @@
+import { certRenew, join } from '../join/index.ts'
 import { attemptResume, attemptRun } from './attempt.ts'
 import { backupEdge } from './backup.ts'
 import type { Command } from './command.ts'
@@ -6,12 +7,14 @@ import { rollbackEdge, upgradeEdge } from './upgrade.ts'
 
 /** Every command there is. */
 export const COMMANDS: readonly Command[] = [
+  join,
   upgradeEdge,
   backupEdge,
   rollbackEdge,
   ctlConfirm,
   ctlStatus,
   status,
+  certRenew,
   attemptRun,
   attemptResume,
 ]
