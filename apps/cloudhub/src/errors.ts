@@ -45,6 +45,8 @@ export class NotLeadingError extends HubError {
 /** A task of the right name belongs to another owner: it is never taken over. */
 export class ForeignTaskError extends HubError {
   constructor(task: string) {
-    super('HUB_FOREIGN_TASK', `task ${task} exists and belongs to another owner: delete it`, { retry: 'backoff' })
+    super('HUB_FOREIGN_TASK', `task ${task} exists and belongs to another owner: delete it`, {
+      retry: 'backoff',
+    })
   }
 }

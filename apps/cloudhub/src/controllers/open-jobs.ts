@@ -69,7 +69,7 @@ export class OpenJobs {
     if (!job) return
     this.#jobs.delete(name)
     for (const task of job.index.names()) {
-      this.#leaveNode(job, task)
+      this.#leaveNode(taskKey(name, task), job.index.get(task)?.nodeName)
       this.#term.latest.task.forget(task)
     }
     void job.stop()
@@ -90,15 +90,16 @@ export class OpenJobs {
 
   /** Brings the index up to what is known of a task now. */
   place(job: OpenJob, name: string): NodeUpgradeTask | undefined {
-    const before = job.index.get(name)?.state
+    const before = job.index.get(name)
     const task = this.#term.latest.task.latest(name, job.tasks.get(name))
     const isMember = task?.spec.owner.uid === job.uid
     if (!task || !isMember) job.index.remove(name)
     else job.index.upsert(task, this.#term.now())
     // Time alone moves a task from resting to waiting, and no event tells of it.
-    if (job.index.get(name)?.state !== before) this.#term.queues.jobs.add(job.name)
-    if (task && needsNode(task)) this.#joinNode(job, task)
-    else this.#leaveNode(job, name)
+    if (job.index.get(name)?.state !== before?.state) this.#term.queues.jobs.add(job.name)
+    const key = taskKey(job.name, name)
+    if (task && needsNode(task)) this.#joinNode(key, task.spec.nodeName)
+    else this.#leaveNode(key, task?.spec.nodeName ?? before?.nodeName)
     return task
   }
 
@@ -142,17 +143,15 @@ export class OpenJobs {
     this.#term.queues.jobs.add(job.name)
   }
 
-  #joinNode(job: OpenJob, task: NodeUpgradeTask): void {
-    const { nodeName } = task.spec
+  #joinNode(key: string, nodeName: string): void {
     const tasks = this.#byNode.get(nodeName) ?? new Set()
-    this.#byNode.set(nodeName, tasks.add(taskKey(job.name, task.metadata.name)))
+    this.#byNode.set(nodeName, tasks.add(key))
   }
 
-  #leaveNode(job: OpenJob, name: string): void {
-    const nodeName = job.index.get(name)?.nodeName
+  #leaveNode(key: string, nodeName: string | undefined): void {
     const tasks = nodeName === undefined ? undefined : this.#byNode.get(nodeName)
     if (!tasks || nodeName === undefined) return
-    tasks.delete(taskKey(job.name, name))
+    tasks.delete(key)
     if (tasks.size === 0) this.#byNode.delete(nodeName)
   }
 }

@@ -1,12 +1,12 @@
 import type { Clock, Logger } from '@upgrade-hub/core'
 import type { HubCa } from '../certificates/hub-ca.ts'
 import type { ServerCertificate } from '../certificates/server-certificate.ts'
+import { serveHealth } from '../http/health.ts'
 import { createHttpsApp, type HttpsApp } from '../http/server.ts'
 import type { KubeApi } from '../kube-api.ts'
 import type { Identities } from './identity/identities.ts'
 import { guardRoutes } from './routes/access.ts'
 import { readBytes, serveCertificates } from './routes/certificates.ts'
-import { serveHealth } from './routes/health.ts'
 import { type StoreResult, serveResults } from './routes/results.ts'
 
 export interface EdgeApiOptions {

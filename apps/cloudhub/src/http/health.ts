@@ -1,8 +1,8 @@
-import { HttpError } from '../../errors.ts'
-import type { HttpsApp } from '../../http/server.ts'
+import type { FastifyInstance, RawServerBase } from 'fastify'
+import { HttpError } from '../errors.ts'
 
 /** `GET /healthz` (the process answers) and `GET /readyz` (it may be sent work). */
-export function serveHealth(app: HttpsApp, isReady: () => boolean): void {
+export function serveHealth<S extends RawServerBase>(app: FastifyInstance<S>, isReady: () => boolean): void {
   const open = { config: { access: 'open' as const } }
   app.get('/healthz', open, (_, reply) => reply.type('text/plain').send('ok'))
   app.get('/readyz', open, (_, reply) => {

@@ -1,0 +1,46 @@
+import { KUBEEDGE_GROUP, type NodeUpgradeJob, nodeUpgradeJobCrd } from '@upgrade-hub/api'
+import { type Cause, type Crd, type JsonObject, judge } from '@upgrade-hub/embedded/schema'
+import type { SlimNode } from '@upgrade-hub/rollout'
+import { HttpError } from '../errors.ts'
+import type { AdmissionAnswer, AdmissionRequest } from './review.ts'
+import { warningsOf } from './warnings.ts'
+
+const CRD = nodeUpgradeJobCrd as unknown as Crd
+const MAX_MESSAGE = 4_000
+
+/**
+ * The verdict on a job: that of the CRD's own schema and rules, so that it holds with the webhook down and reads the same
+ * when the webhook is asked alone, and warnings. Deletions are nobody's business here.
+ * @throws HttpError 400 for another kind
+ */
+export function admitJob(request: AdmissionRequest, nodes: readonly SlimNode[] | undefined): AdmissionAnswer {
+  const { kind, operation, subResource = '' } = request
+  if (kind.group !== KUBEEDGE_GROUP || kind.kind !== 'NodeUpgradeJob') {
+    throw new HttpError(400, 'BAD_REVIEW', 'only NodeUpgradeJob is judged here')
+  }
+  if (!request.object || operation === 'DELETE' || operation === 'CONNECT' || subResource !== '') {
+    return { allowed: true }
+  }
+  const causes = judgeJob(request)
+  if (causes.length > 0) return { allowed: false, message: sentenceOf(causes) }
+  const { spec } = request.object as unknown as NodeUpgradeJob
+  return { allowed: true, warnings: spec && operation === 'CREATE' ? warningsOf(spec, nodes) : [] }
+}
+
+function judgeJob({ kind, object, oldObject }: AdmissionRequest): readonly Cause[] {
+  const isServed = nodeUpgradeJobCrd.spec.versions.some(({ name }) => name === kind.version)
+  if (!isServed) throw new HttpError(400, 'BAD_REVIEW', 'this version of NodeUpgradeJob is not served')
+  return judge({
+    crd: CRD,
+    version: kind.version,
+    object: object as JsonObject,
+    ...(oldObject ? { oldObject: oldObject as JsonObject } : {}),
+  })
+}
+
+function sentenceOf(causes: readonly Cause[]): string {
+  return causes
+    .map(({ field, message }) => `${field}: ${message}`)
+    .join('; ')
+    .slice(0, MAX_MESSAGE)
+}
