@@ -1,7 +1,6 @@
 import { HubError, type Retry } from '@upgrade-hub/core'
 
 export type JoinCode =
-  | 'EDGEADM_JOIN_USAGE'
   | 'EDGEADM_JOIN_UNREACHABLE'
   | 'EDGEADM_JOIN_REFUSED'
   | 'EDGEADM_JOIN_WRONG_CA'

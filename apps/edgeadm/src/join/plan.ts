@@ -1,8 +1,7 @@
 import { resolve } from 'node:path'
-import { messageOf } from '@upgrade-hub/core'
+import { ConfigError, messageOf } from '@upgrade-hub/core'
 import { isNodeName, splitToken } from '@upgrade-hub/pki/identity'
 import { PORTS } from '@upgrade-hub/protocol'
-import { JoinError } from './errors.ts'
 
 /** What a join does, worked out from its arguments before anything is touched. */
 export interface JoinPlan {
@@ -35,7 +34,7 @@ export type JoinValues = Readonly<Record<string, string | boolean | undefined>>
 
 const HUB = /^(?<host>[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:(?<port>\d{1,5}))?$/
 
-/** @throws JoinError EDGEADM_JOIN_USAGE that names every mistake */
+/** @throws ConfigError that names every mistake */
 export function planJoin(values: JoinValues): JoinPlan {
   const problems: string[] = []
   const say = <T>(value: T | undefined, problem: string): T | undefined => {
@@ -51,10 +50,7 @@ export function planJoin(values: JoinValues): JoinPlan {
   const service = say(serviceIn(values['service'] ?? 'systemd'), '--service is systemd or process')
   const token = say(tokenIn(values['token'], problems), '--token is what `cloudhub token create` printed')
   if (!hub || !nodeName || !httpsPort || !service || !token) {
-    throw new JoinError(
-      'EDGEADM_JOIN_USAGE',
-      `cannot join:\n${problems.map((line) => `  - ${line}`).join('\n')}`,
-    )
+    throw new ConfigError('the command line', problems)
   }
   return {
     nodeName,
