@@ -13,6 +13,7 @@ export { makeFolder, writeDurable } from './host/durable.ts'
 export { type LaunchOptions, launchUpdater } from './launch.ts'
 export { postResult } from './post-result.ts'
 export { probeVersion } from './probe.ts'
+export { createService, type Service, type ServiceState } from './service/service.ts'
 export { openSpool } from './spool.ts'
 export { openAttemptStore } from './store/attempt-store.ts'
 export type {
