@@ -1,3 +1,4 @@
+export { environment } from './config/environment.ts'
 export { checkConfig, loadConfig } from './config/load.ts'
 export { environmentName, OVERRIDES, readFlags } from './config/overrides.ts'
 export { printConfig } from './config/print.ts'

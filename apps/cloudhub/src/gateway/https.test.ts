@@ -58,7 +58,6 @@ beforeEach(async () => {
       stored.push({ nodeName, task, attempt: report.attempt, outcome: report.Outcome })
       return outcome()
     },
-    isReady: () => true,
     nodeDays: 1,
     clock,
     log: silentLogger,

@@ -15,7 +15,6 @@ export interface EdgeApiOptions {
   readonly certificate: ServerCertificate
   readonly identities: Identities
   readonly store: StoreResult
-  readonly isReady: () => boolean
   readonly nodeDays: number
   readonly clock: Clock
   readonly log: Logger
@@ -23,12 +22,13 @@ export interface EdgeApiOptions {
 
 /** The HTTPS server of :10002, not yet listening: certificates, results and health, and nothing else. */
 export function createEdgeApi(options: EdgeApiOptions): HttpsApp {
-  const { certificate, hubCa, identities, log, clock, store, isReady } = options
+  const { certificate, hubCa, identities, log, clock, store } = options
   const app = createHttpsApp({ certificate, clientCa: hubCa.ca.certPem, log })
   readBytes(app)
   guardRoutes(app, (identity) => identities.admit(identity))
   serveCertificates(app, options)
   serveResults(app, { store, clock })
-  serveHealth(app, isReady)
+  // The port opens when everything is known.
+  serveHealth(app, () => true)
   return app
 }

@@ -22,6 +22,8 @@ export interface GatewayOptions {
   readonly nodes: NodeCache
   readonly config: HubConfig
   readonly hubCa: HubCa
+  /** Ends a start that is still under way. */
+  readonly signal?: AbortSignal
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
@@ -30,22 +32,16 @@ export interface GatewayOptions {
 export interface Gateway {
   readonly websocketPort: number
   readonly httpsPort: number
-  /** False until the tasks and identities of the API server are known. */
-  readonly isReady: () => boolean
   /** Tells the edges to come back after `retryAfterSeconds`, lets running requests end, and lets go of the ports. */
   stop(retryAfterSeconds: number): Promise<void>
 }
 
 /**
- * Serves the edges: WebSocket :10000 and HTTPS :10002. Resolves once both ports are open, which is after the first sync,
- * so that no edge is refused for what is only not known yet.
+ * Serves the edges: WebSocket :10000 and HTTPS :10002. The ports open after the first sync, so that no edge is refused
+ * for what is only not known yet.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { client, nodes, config, hubCa, clock, log, metrics } = options
-  const stopped = new AbortController()
-  const { signal } = stopped
-  const tasks = activeTasks(options)
-  const known = knownIdentities(options)
+  const { config, hubCa, clock, log } = options
   const certificate = await ServerCertificate.issue({
     ca: hubCa.ca,
     names: config.advertise,
@@ -53,52 +49,92 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     log,
   })
+  const parts = assemble(options)
+  const stopped = new AbortController()
+  const loops = [...parts.loops, certificate].map((part) => part.run(stopped.signal))
+  const end = async () => {
+    parts.reports.stop()
+    stopped.abort()
+    await Promise.all(loops)
+  }
+  try {
+    await parts.synced(options.signal)
+    const served = await serve(options, parts, certificate)
+    const stop = async (retryAfterSeconds: number) => {
+      await served.close(retryAfterSeconds)
+      await end()
+    }
+    return { websocketPort: served.websocketPort, httpsPort: served.httpsPort, stop }
+  } catch (error) {
+    await end()
+    throw error
+  }
+}
+
+interface Parts {
+  readonly identities: Identities
+  readonly reports: Reports
+  readonly sessions: Sessions
+  readonly loops: readonly { run(signal: AbortSignal): Promise<void> }[]
+  synced(signal?: AbortSignal): Promise<void>
+}
+
+/** Everything that is behind the two servers. */
+function assemble({ client, nodes, clock, log, metrics }: GatewayOptions): Parts {
+  const common = { client, clock, log, metrics }
+  const tasks = new Informer<NodeUpgradeTask>({
+    ...common,
+    resource: TASKS,
+    fieldSelector: 'status.active=true',
+    indexes: { node: (task) => [task.spec.nodeName] },
+  })
+  const known = new Informer<EdgeIdentity>({ ...common, resource: IDENTITIES })
   const identities = new Identities({ client, cache: known, clock })
   const registered = new RegisteredNodes({ client, nodes, clock, log })
-  const reports = new Reports({
-    writer: new EdgeWriter({ client, cache: tasks, log, metrics }),
-    cache: tasks,
-    clock,
-    log,
-    metrics,
-  })
+  const writer = new EdgeWriter({ client, cache: tasks, log, metrics })
+  const reports = new Reports({ writer, cache: tasks, clock, log, metrics })
   const sessions = new Sessions({ client, tasks, identities, registered, reports, clock, log })
   tasks.onChange(({ type, item }) => sessions.onTask(item, type !== 'deleted'))
   known.onChange(({ type, key, item }) =>
     sessions.onIdentity(key, type === 'deleted' ? undefined : item.spec),
   )
-  const loops = [tasks.run(signal), known.run(signal), certificate.run(signal), registered.run(signal)]
-  await Promise.all([tasks.synced(signal), known.synced(signal)])
+  const synced = async (signal?: AbortSignal) => {
+    await Promise.all([tasks.synced(signal), known.synced(signal)])
+  }
+  return { identities, reports, sessions, loops: [tasks, known, registered], synced }
+}
 
-  const websocket = websocketServer(hubCa, certificate)
-  const gate = acceptSessions({
-    server: websocket,
-    authorize: sessions.authorize,
-    welcome: sessions.welcome,
-    onSession: sessions.onSession,
-    clock,
-    log,
-    metrics,
-  })
-  const isReady = () => tasks.hasSynced && known.hasSynced && !signal.aborted
+interface Served {
+  readonly websocketPort: number
+  readonly httpsPort: number
+  close(retryAfterSeconds: number): Promise<void>
+}
+
+/** Opens the two ports. */
+async function serve(options: GatewayOptions, parts: Parts, certificate: ServerCertificate): Promise<Served> {
+  const { client, config, hubCa, clock, log, metrics } = options
+  const { identities, reports, sessions } = parts
+  const { host } = config.listen
   const store = storeOf({ reports, sessions, serverNow: () => client.serverNow() })
   const nodeDays = config.certificates.nodeDays
-  const app = createEdgeApi({ client, hubCa, certificate, identities, store, isReady, nodeDays, clock, log })
-  const { host, websocketPort, httpsPort } = config.listen
-  const ports = {
-    httpsPort: await listen(app, { host, port: httpsPort }),
-    websocketPort: await listenBare(websocket, { host, port: websocketPort }),
-  }
-  const stop = async (retryAfterSeconds: number) => {
-    websocket.close()
+  const api = createEdgeApi({ client, hubCa, certificate, identities, store, nodeDays, clock, log })
+  const server = websocketServer(hubCa, certificate)
+  const { authorize, welcome, onSession } = sessions
+  const gate = acceptSessions({ server, authorize, welcome, onSession, clock, log, metrics })
+  const close = async (retryAfterSeconds: number) => {
+    server.close()
     await gate.close(retryAfterSeconds)
-    websocket.closeAllConnections()
-    await app.close()
-    reports.stop()
-    stopped.abort()
-    await Promise.all(loops)
+    server.closeAllConnections()
+    await api.close()
   }
-  return { ...ports, isReady, stop }
+  try {
+    const httpsPort = await listen(api, { host, port: config.listen.httpsPort })
+    const websocketPort = await listenBare(server, { host, port: config.listen.websocketPort })
+    return { httpsPort, websocketPort, close }
+  } catch (error) {
+    await close(0)
+    throw error
+  }
 }
 
 /** Mutual TLS only, with a certificate that follows its renewals. */
@@ -109,20 +145,4 @@ function websocketServer({ ca }: HubCa, certificate: ServerCertificate): Server 
     server.setSecureContext({ minVersion, ciphers, secureOptions, ...material, ca: ca.certPem })
   })
   return server
-}
-
-function activeTasks({ client, clock, log, metrics }: GatewayOptions): Informer<NodeUpgradeTask> {
-  return new Informer({
-    client,
-    resource: TASKS,
-    fieldSelector: 'status.active=true',
-    indexes: { node: (task: NodeUpgradeTask) => [task.spec.nodeName] },
-    clock,
-    log,
-    metrics,
-  })
-}
-
-function knownIdentities({ client, clock, log, metrics }: GatewayOptions): Informer<EdgeIdentity> {
-  return new Informer({ client, resource: IDENTITIES, clock, log, metrics })
 }

@@ -1,17 +1,22 @@
 import type { Server } from 'node:net'
 import { messageOf } from '@upgrade-hub/core'
 import { StartError } from '../errors.ts'
-import type { HttpsApp } from './server.ts'
+
+/** As much of a fastify instance as listening needs. */
+interface App {
+  readonly server: Server
+  listen(options: Address): Promise<string>
+}
 
 interface Address {
-  readonly host: string
-  readonly port: number
+  host: string
+  port: number
 }
 
 /** Opens the port of an app and gives the one that was taken (for port 0). @throws StartError HUB_PORT_IN_USE */
-export async function listen(app: Pick<HttpsApp, 'listen' | 'server'>, at: Address): Promise<number> {
+export async function listen(app: App, at: Address): Promise<number> {
   try {
-    await app.listen({ ...at })
+    await app.listen(at)
   } catch (error) {
     throw inUse(at, error)
   }

@@ -19,7 +19,7 @@ export function validatingConfiguration(
   target: Target,
   caBundle: string,
 ): WebhookConfiguration {
-  return configuration('ValidatingWebhookConfiguration', name, {
+  const webhook = {
     ...common(target, VALIDATE_PATH, caBundle),
     name: 'nodeupgradejobs.validating.upgradehub.io',
     matchConditions: [
@@ -29,11 +29,12 @@ export function validatingConfiguration(
       },
     ],
     failurePolicy: 'Fail',
-  })
+  }
+  return configuration('ValidatingWebhookConfiguration', name, webhook)
 }
 
 export function mutatingConfiguration(name: string, target: Target, caBundle: string): WebhookConfiguration {
-  return configuration('MutatingWebhookConfiguration', name, {
+  const webhook = {
     ...common(target, MUTATE_PATH, caBundle),
     name: 'nodeupgradejobs.mutating.upgradehub.io',
     matchConditions: [
@@ -41,7 +42,8 @@ export function mutatingConfiguration(name: string, target: Target, caBundle: st
     ],
     reinvocationPolicy: 'Never',
     failurePolicy: 'Ignore',
-  })
+  }
+  return configuration('MutatingWebhookConfiguration', name, webhook)
 }
 
 type Webhook = NonNullable<WebhookConfiguration['webhooks']>[number]
@@ -59,7 +61,7 @@ function configuration(
   } as WebhookConfiguration
 }
 
-function common(target: Target, path: string, caBundle: string): Omit<Webhook, 'name'> & object {
+function common(target: Target, path: string, caBundle: string) {
   const address =
     'url' in target
       ? { url: `${target.url}${path}` }
@@ -79,5 +81,5 @@ function common(target: Target, path: string, caBundle: string): Omit<Webhook, '
     matchPolicy: 'Equivalent',
     sideEffects: 'None',
     timeoutSeconds: 5,
-  } as Omit<Webhook, 'name'> & object
+  }
 }

@@ -1,8 +1,10 @@
-import type { Logger } from '@upgrade-hub/core'
+import type { Clock, Logger } from '@upgrade-hub/core'
 import type { SlimNode } from '@upgrade-hub/rollout'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ServerCertificate } from '../certificates/server-certificate.ts'
+import { HttpError } from '../errors.ts'
 import { serveHealth } from '../http/health.ts'
+import { RateLimiter } from '../http/rate-limit.ts'
 import { createHttpsApp, type HttpsApp } from '../http/server.ts'
 import { MUTATE_PATH, VALIDATE_PATH } from './configurations.ts'
 import { admitJob } from './job-admission.ts'
@@ -12,12 +14,21 @@ export interface WebhookServerOptions {
   readonly certificate: ServerCertificate
   /** The cluster's nodes, for warnings; undefined while they are not known. */
   readonly nodes: () => readonly SlimNode[] | undefined
+  readonly clock: Clock
   readonly log: Logger
 }
 
+/** The API server is one address and asks once a job; anybody in the pod network may ask too. */
+const REVIEWS_OF_AN_ADDRESS = { perSecond: 50, burst: 200 }
+
 /** The HTTPS server of the admission webhooks, not yet listening. It is ready as soon as it listens. */
-export function createWebhookServer({ certificate, nodes, log }: WebhookServerOptions): HttpsApp {
+export function createWebhookServer({ certificate, nodes, clock, log }: WebhookServerOptions): HttpsApp {
   const app = createHttpsApp({ certificate, log })
+  const rate = new RateLimiter(REVIEWS_OF_AN_ADDRESS, clock)
+  app.addHook('onRequest', async ({ ip }) => {
+    if (!rate.take(ip))
+      throw new HttpError(429, 'TOO_MANY_REQUESTS', 'too many reviews', { retryAfterSeconds: 1 })
+  })
   const serve = (path: string, decide: (request: AdmissionRequest) => AdmissionAnswer) => {
     app.post(path, (request: FastifyRequest, reply: FastifyReply) => {
       const review = parseReview(request.body)

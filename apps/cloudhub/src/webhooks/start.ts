@@ -38,7 +38,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
     clock,
     log,
   })
-  const app = createWebhookServer({ certificate, nodes, log })
+  const app = createWebhookServer({ certificate, nodes, clock, log })
   const port = await listen(app, { host: config.listen.host, port: config.listen.webhookPort })
   const url = config.webhooks.url ?? (config.embedded.enabled ? `https://127.0.0.1:${port}` : undefined)
   const bundle = {

@@ -1,5 +1,4 @@
-import type { NodeUpgradeJobSpec } from '@upgrade-hub/api'
-import { EDGE_NODE_LABEL } from '@upgrade-hub/api'
+import { EDGE_NODE_LABEL, type NodeUpgradeJobSpec } from '@upgrade-hub/api'
 import { matchesSelector, type SlimNode } from '@upgrade-hub/rollout'
 
 /** The API server cuts longer ones. */
@@ -44,7 +43,7 @@ function countTargets(
 ): number {
   if (!labelSelector) return new Set(nodeNames).size
   const edges = nodes.filter((node) => node.labels[EDGE_NODE_LABEL] === '')
-  return edges.filter((node) => matchesSelector(labelSelector, node.labels)).length
+  return edges.filter((node) => matchesSelector(node.labels, labelSelector)).length
 }
 
 function notPinned({ image = '', imageDigestGatter, upgradeHub }: NodeUpgradeJobSpec): string[] {

@@ -1,0 +1,5 @@
+export { openHubCa } from './certificates/hub-ca.ts'
+export { checkConfig, HubConfig, loadConfig, readFlags } from './config.ts'
+export { createToken } from './gateway/tokens.ts'
+export { type Hub, type HubPorts, type StartOptions, startHub } from './run.ts'
+export { installCrds } from './setup/install-crds.ts'
