@@ -3,6 +3,7 @@ import { type BenchReport, printReport } from './report.ts'
 /** `npm run bench -- NAME [--flags] [--json FILE]` */
 const BENCHES: Readonly<Record<string, () => Promise<{ run(args: string[]): Promise<BenchReport> }>>> = {
   job: () => import('./job/run.ts'),
+  'kube-client': () => import('./kube-client/run.ts'),
 }
 
 const [name = '', ...args] = process.argv.slice(2)
