@@ -190,3 +190,16 @@ describe('identity, S26', () => {
     expect(identityOf(Buffer.from('nonsense'))).toBeUndefined()
   })
 })
+
+describe('a server certificate', () => {
+  it('is never taken for self-signed, whatever its CA is called', async () => {
+    for (const commonName of ['upgrade-hub', 'hub']) {
+      const ca = await createCa({ commonName, validDays: 1 })
+      const server = new X509Certificate(
+        (await ca.issueServer({ dnsNames: ['localhost'], ipAddresses: [], validDays: 1 })).certPem,
+      )
+      expect(server.subject).not.toBe(server.issuer)
+      expect(server.checkIssued(new X509Certificate(ca.certPem))).toBe(true)
+    }
+  })
+})

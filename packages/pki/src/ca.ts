@@ -39,6 +39,8 @@ export interface Ca {
 const DAY_MS = 86_400_000
 /** Edges boot with clocks that lag; a certificate must already be valid for them. */
 const BACKDATE_MS = 3_600_000
+/** Never the name of a CA: a certificate whose subject is its issuer's name is taken for self-signed. */
+const SERVER_COMMON_NAME = 'upgrade-hub-server'
 
 /** A new self-signed CA that may sign end entities only. */
 export async function createCa(
@@ -140,7 +142,7 @@ class LoadedCa implements Ca {
     validDays: number
   }): Promise<Issued> {
     return this.#issue({
-      subject: [{ CN: ['upgrade-hub'] }],
+      subject: [{ CN: [SERVER_COMMON_NAME] }],
       usage: x509.ExtendedKeyUsage.serverAuth,
       names: [
         ...options.dnsNames.map((value) => ({ type: 'dns' as const, value })),
