@@ -1,6 +1,8 @@
+export { type AuditEntry, auditOf } from './audit.ts'
 export { describeBoth, describePlanes, uniqueName } from './describe-planes.ts'
 export { startEmbeddedPlane } from './embedded-plane.ts'
 export { type Answer, call } from './http.ts'
+export { type HubOptions, type HubPorts, type RunningHub, startHub } from './hub.ts'
 export {
   type Kubectl,
   kubeconfigFor,

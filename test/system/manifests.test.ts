@@ -3,7 +3,7 @@ import { findBinaries } from '../controlplane/binaries.ts'
 import { describePlanes, kubectl, type OwnedPlane, startRealPlane } from '../harness/index.ts'
 import { MANIFESTS } from '../manifests/render.ts'
 
-/** [verb, resource, arguments] that no hub may ever do: each is a step to another one's rights or to other people's data. */
+/** Verb, resource and arguments that no hub may ever do: each is a step to another one's rights or to other people's data. */
 const FORBIDDEN: readonly (readonly string[])[] = [
   ['create', 'pods'],
   ['create', 'pods', '--subresource=exec'],
@@ -24,6 +24,10 @@ const FORBIDDEN: readonly (readonly string[])[] = [
   ['delete', 'validatingwebhookconfigurations/upgrade-hub'],
   ['patch', 'customresourcedefinitions'],
   ['create', 'nodeupgradejobs'],
+  ['delete', 'nodeupgradejobs'],
+  ['delete', 'nodeupgradetasks'],
+  ['list', 'customresourcedefinitions'],
+  ['update', 'leases/other', '-n', 'upgrade-hub'],
   ['update', 'nodeupgradejobs'],
   ['get', 'configmaps', '-A'],
   ['patch', 'leases', '-n', 'kube-system'],
@@ -39,6 +43,8 @@ const ALLOWED: readonly (readonly string[])[] = [
   ['create', 'nodeupgradetasks'],
   ['create', 'secrets', '-n', 'upgrade-hub'],
   ['create', 'leases', '-n', 'upgrade-hub'],
+  ['update', 'leases/upgrade-hub-controllers', '-n', 'upgrade-hub'],
+  ['list', 'leases', '-n', 'kube-node-lease'],
   ['patch', 'leases', '-n', 'kube-node-lease'],
   ['create', 'events.events.k8s.io', '-n', 'default'],
   ['patch', 'validatingwebhookconfigurations/upgrade-hub'],

@@ -1,0 +1,277 @@
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { NodeUpgradeJob, NodeUpgradeTask } from '@upgrade-hub/api'
+import { installationFiles } from '../../apps/demo/src/agent.ts'
+import { edgehubArgv, edgePaths, makeEdge } from '../../apps/demo/src/edge.ts'
+import { makeLayout } from '../../apps/demo/src/image-layout.ts'
+import { reap } from '../../apps/demo/src/reaper.ts'
+import { type Registry, startRegistry } from '../../apps/demo/src/registry.ts'
+import { call } from './http.ts'
+import { type Plane, writeKubeconfig } from './plane.ts'
+import { freePorts } from './ports.ts'
+import { Program, run } from './program.ts'
+import { until } from './until.ts'
+
+const HUB_MAIN = fileURLToPath(new URL('../../apps/cloudhub/src/main.ts', import.meta.url))
+const JOBS = '/apis/operations.kubeedge.io/v1alpha2/nodeupgradejobs'
+const TASKS = '/apis/upgradehub.io/v1alpha1/nodeupgradetasks'
+const MERGE = 'application/merge-patch+json'
+export const OLD_VERSION = 'v1.9.0'
+/** What the registry of a fleet holds. `v1.23.1` does not start with a configuration that says `legacyDeviceTwin`. */
+const VERSIONS = ['v1.10.0', 'v1.16.0', 'v1.22.0', 'v1.23.0', 'v1.23.1']
+
+interface Ports {
+  readonly websocket: number
+  readonly https: number
+  readonly metrics: number
+  readonly webhook: number
+}
+
+/** One edge of a fleet: its processes, and its folder, which stands for the node's file system. */
+export interface Edge {
+  readonly name: string
+  readonly folder: string
+  hub: Program | undefined
+}
+
+/**
+ * A hub process with the rights of manifests/ and real edges (edgehub, edgeadm and agents as processes) on a control
+ * plane. Every process belongs to one folder and is gone after `stop`.
+ */
+export class Fleet {
+  readonly plane: Plane
+  readonly folder: string
+  readonly registry: Registry
+  readonly edges = new Map<string, Edge>()
+  readonly #ports: Ports
+  #hubs: Program[] = []
+
+  private constructor(plane: Plane, folder: string, registry: Registry, ports: Ports) {
+    this.plane = plane
+    this.folder = folder
+    this.registry = registry
+    this.#ports = ports
+  }
+
+  /** A hub that is ready, and a registry; edges come with `addEdges`. */
+  static async start(plane: Plane): Promise<Fleet> {
+    const folder = mkdtempSync(join(plane.folder, 'fleet-'))
+    const layout = join(folder, 'layout')
+    await makeLayout(
+      layout,
+      Object.fromEntries(VERSIONS.map((version) => [version, installationFiles(version)])),
+    )
+    const [websocket = 0, https = 0, metrics = 0, webhook = 0] = await freePorts(4)
+    const fleet = new Fleet(plane, folder, await startRegistry(layout), {
+      websocket,
+      https,
+      metrics,
+      webhook,
+    })
+    await fleet.startHub()
+    return fleet
+  }
+
+  get hub(): Program | undefined {
+    return this.#hubs.at(-1)
+  }
+
+  /** Everything that any hub of this fleet has logged. */
+  get hubLog(): string {
+    return this.#hubs.map((hub) => hub.output).join('')
+  }
+
+  async startHub(): Promise<void> {
+    const flags = Object.entries(this.#ports).map(([name, port]) => `--${name}-port=${port}`)
+    const hub = new Program('cloudhub', [process.execPath, HUB_MAIN, 'run', ...flags, ...this.#access()])
+    this.#hubs.push(hub)
+    await until(
+      'the hub is ready',
+      async () => {
+        if (!hub.isRunning) throw new Error(`the hub ended:\n${hub.output.slice(-3000)}`)
+        return (await fetch(`http://127.0.0.1:${this.#ports.metrics}/readyz`)).ok
+      },
+      60_000,
+    )
+  }
+
+  async killHub(): Promise<void> {
+    this.hub?.kill('SIGKILL')
+    await this.hub?.exited
+  }
+
+  /** Enrols and starts edges; resolves when their nodes are Ready. */
+  async addEdges(names: readonly string[], agentConfig = 'modules: {}\n'): Promise<Edge[]> {
+    const made: Edge[] = []
+    for (let at = 0; at < names.length; at += 4) {
+      made.push(
+        ...(await Promise.all(names.slice(at, at + 4).map((name) => this.#addEdge(name, agentConfig)))),
+      )
+    }
+    for (const name of names) await until(`${name} is Ready`, () => this.#isReady(name), 60_000)
+    return made
+  }
+
+  startEdgehub(edge: Edge): void {
+    edge.hub = new Program(`edgehub ${edge.name}`, edgehubArgv(edge.folder))
+  }
+
+  async killEdgehub(edge: Edge): Promise<void> {
+    edge.hub?.kill('SIGKILL')
+    await edge.hub?.exited
+  }
+
+  /** The version that the agent's file on the node is, read from the file itself. */
+  installed(edge: Edge): string {
+    return (
+      /const VERSION = "([^"]+)"/.exec(readFileSync(edgePaths(edge.folder).agent, 'utf8'))?.[1] ?? 'no agent'
+    )
+  }
+
+  /** How often each version of the agent was started, from the agent's own log. */
+  starts(edge: Edge): Record<string, number> {
+    const starts: Record<string, number> = {}
+    for (const [, version = ''] of readFileSync(edgePaths(edge.folder).agentLog, 'utf8').matchAll(
+      /edgecore (\S+) started/g,
+    )) {
+      starts[version] = (starts[version] ?? 0) + 1
+    }
+    return starts
+  }
+
+  async createJob(name: string, spec: object, apiVersion = 'operations.kubeedge.io/v1alpha2'): Promise<void> {
+    const image = `${this.registry.host}/kubeedge/installation-package`
+    const upgradeHub = { health: { minReadySeconds: 1 } }
+    const body = {
+      apiVersion,
+      kind: 'NodeUpgradeJob',
+      metadata: { name },
+      spec: { image, upgradeHub, ...spec },
+    }
+    const version = apiVersion.split('/')[1] ?? ''
+    const answer = await call(this.plane, 'POST', JOBS.replace('v1alpha2', version), { body })
+    if (answer.status !== 201) throw new Error(`${name} was refused: ${JSON.stringify(answer.body)}`)
+  }
+
+  async job(name: string): Promise<NodeUpgradeJob> {
+    return (await call(this.plane, 'GET', `${JOBS}/${name}`)).body as NodeUpgradeJob
+  }
+
+  async patchJob(name: string, body: object): Promise<number> {
+    return (await call(this.plane, 'PATCH', `${JOBS}/${name}`, { body, contentType: MERGE })).status
+  }
+
+  async tasks(job: string): Promise<NodeUpgradeTask[]> {
+    const { body } = await call(this.plane, 'GET', `${TASKS}?fieldSelector=spec.jobName%3D${job}`)
+    return (body as { items: NodeUpgradeTask[] }).items
+  }
+
+  /** The task of a node, once it is as asked. */
+  async task(
+    job: string,
+    node: string,
+    is: (task: NodeUpgradeTask) => boolean = () => true,
+  ): Promise<NodeUpgradeTask> {
+    const found = async () => (await this.tasks(job)).find((task) => task.spec.nodeName === node && is(task))
+    return until(`the task of ${node} in ${job}`, found, 60_000)
+  }
+
+  /** Waits for the end of a job; on a miss the failure shows job, tasks and the hub's last words. */
+  async finished(name: string, deadlineMs = 90_000): Promise<NodeUpgradeJob> {
+    const isFinished = async () => {
+      const job = await this.job(name)
+      const end = job.status?.conditions?.find(({ type, status }) => type === 'Finished' && status === 'True')
+      return end ? job : undefined
+    }
+    try {
+      return await until(`${name} is finished`, isFinished, deadlineMs)
+    } catch (error) {
+      throw new Error(`${String(error)}\n${await this.#picture(name)}`, { cause: error })
+    }
+  }
+
+  async node(
+    name: string,
+  ): Promise<{
+    spec?: { unschedulable?: boolean }
+    metadata: { annotations?: Record<string, string>; labels?: Record<string, string>; uid: string }
+    status?: { nodeInfo?: { kubeletVersion?: string } }
+  }> {
+    return (await call(this.plane, 'GET', `/api/v1/nodes/${name}`)).body as never
+  }
+
+  async patchNode(name: string, body: object): Promise<void> {
+    const { status, body: answer } = await call(this.plane, 'PATCH', `/api/v1/nodes/${name}`, {
+      body,
+      contentType: MERGE,
+    })
+    if (status !== 200) throw new Error(`${name}: ${JSON.stringify(answer)}`)
+  }
+
+  async stop(): Promise<void> {
+    for (const edge of this.edges.values()) edge.hub?.kill('SIGTERM')
+    await Promise.all([...this.edges.values()].map((edge) => edge.hub?.exited))
+    await this.hub?.stop()
+    await reap(this.folder)
+    await this.registry.stop()
+    await rm(this.folder, { recursive: true, force: true })
+  }
+
+  #access(): string[] {
+    return ['--kubeconfig', writeKubeconfig(this.plane, 'hub'), '--advertise-ip', '127.0.0.1']
+  }
+
+  async #addEdge(name: string, agentConfig: string): Promise<Edge> {
+    const folder = join(this.folder, name)
+    await mkdir(folder)
+    const { websocket, https } = this.#ports
+    await makeEdge({
+      name,
+      folder,
+      hub: { host: '127.0.0.1', websocketPort: websocket, httpsPort: https },
+      token: await this.#token(name),
+      registry: this.registry.host,
+      version: OLD_VERSION,
+      agentConfig,
+    })
+    const edge: Edge = { name, folder, hub: undefined }
+    this.startEdgehub(edge)
+    this.edges.set(name, edge)
+    return edge
+  }
+
+  /** As an operator does it, with an operator's rights. */
+  async #token(node: string): Promise<string> {
+    const argv: [string, ...string[]] = [
+      process.execPath,
+      HUB_MAIN,
+      'token',
+      'create',
+      '--node',
+      node,
+      '--log-level=error',
+    ]
+    const { code, stdout, output } = await run([...argv, '--kubeconfig', this.plane.kubeconfigPath])
+    if (code !== 0) throw new Error(`no token for ${node}: ${output}`)
+    return stdout.trim()
+  }
+
+  async #isReady(name: string): Promise<boolean> {
+    const { body } = await call(this.plane, 'GET', `/api/v1/nodes/${name}`)
+    const { status } = body as { status?: { conditions?: { type: string; status: string }[] } }
+    return (
+      status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ??
+      false
+    )
+  }
+
+  async #picture(name: string): Promise<string> {
+    const job = await this.job(name)
+    const tasks = (await this.tasks(name)).map(({ spec, status }) => ({ node: spec.nodeName, ...status }))
+    return (
+      JSON.stringify({ job: job.status, control: job.control, tasks }, null, 1) + this.hubLog.slice(-6000)
+    )
+  }
+}
