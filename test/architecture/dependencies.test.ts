@@ -20,7 +20,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   cloudhub: ['core', 'api', 'protocol', 'rollout', 'kube', 'channel', 'pki', 'observability', 'embedded'],
   edgehub: ['core', 'protocol', 'channel', 'upgrader', 'pki', 'observability'],
   edgeadm: ['core', 'protocol', 'upgrader', 'oci', 'pki', 'observability'],
-  demo: ['core', 'api', 'kube', 'embedded', 'pki', 'observability', 'cloudhub'],
+  demo: ['core', 'api', 'protocol', 'kube', 'embedded', 'pki', 'upgrader', 'observability', 'cloudhub'],
 }
 
 /** A dependency that is heavy, or whose place is one package's whole reason. */
