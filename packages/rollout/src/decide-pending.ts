@@ -1,4 +1,5 @@
-import { endOf, refusalOf, resultEnd } from './conclude.ts'
+import { rfc3339 } from '@upgrade-hub/core'
+import { type End, endOf, refusalOf, resultEnd } from './conclude.ts'
 import type { TaskDecision, TaskView } from './decisions.ts'
 import { again, finish } from './finish.ts'
 import { haltOf } from './halt.ts'
@@ -64,19 +65,37 @@ function prepare({ task, node, job, now }: TaskView): TaskDecision {
  * Waits for `prepared`. A node that is silent for a minute, or for the whole of its own timers, is unreachable: it gives its
  * place to others, and the job's policy for offline nodes ends it.
  */
-function awaitPrepared(view: TaskView, { offline, timeoutSeconds }: JobPlan): TaskDecision {
+function awaitPrepared(view: TaskView, plan: JobPlan): TaskDecision {
   const { task, now } = view
   const status = statusOf(task)
   const begun = timeOf(status.startTime)
   const silentAt = begun + (edgeSpoke(status) ? prepareMs(task) : UNREACHABLE_AFTER_MS)
   if (status.reason !== 'Unreachable') return now < silentAt ? { wakeAt: silentAt } : markUnreachable()
-  const giveUpAt = begun + (offline.policy === 'Queue' ? offline.ttlSeconds : timeoutSeconds) * 1000
+  const giveUpAt = begun + patienceMs(plan)
   const endAt = edgeSpoke(status) ? Math.max(giveUpAt, begun + prepareMs(task)) : giveUpAt
   if (now < endAt) return { wakeAt: endAt }
-  return finish(
-    view,
-    endOf('Offline', REASONS.Unreachable.sentence, offline.policy === 'Fail' ? 'Failure' : 'Skipped'),
-  )
+  return finish(view, offlineEnd(plan, REASONS.Unreachable.sentence))
+}
+
+/** Prepared, but the node is not Ready: it costs no place, and the job's policy for offline nodes ends it. */
+function awaitReady(view: TaskView, plan: JobPlan): TaskDecision {
+  const { task, now } = view
+  const { reason, deadline } = statusOf(task)
+  if (reason !== 'Offline') {
+    const until = rfc3339(now + patienceMs(plan))
+    const { sentence } = REASONS.Offline
+    return { write: { target: 'status', status: { reason: 'Offline', message: sentence, deadline: until } } }
+  }
+  const until = timeOf(deadline)
+  return now < until ? { wakeAt: until } : finish(view, offlineEnd(plan))
+}
+
+function patienceMs({ offline, timeoutSeconds }: JobPlan): number {
+  return (offline.policy === 'Queue' ? offline.ttlSeconds : timeoutSeconds) * 1000
+}
+
+function offlineEnd({ offline }: JobPlan, message?: string): End {
+  return endOf('Offline', message, offline.policy === 'Fail' ? 'Failure' : 'Skipped')
 }
 
 function markUnreachable(): TaskDecision {
@@ -111,7 +130,8 @@ function decidePrepared(view: TaskView, plan: JobPlan, paused: boolean): TaskDec
   if (pinned && digest && digest !== pinned) return finish(view, endOf('TagMoved'))
   if (!node) return {}
   if (holds(node, task)) return { write: { target: 'status', status: proceedPatch(task, node, now) } }
-  if (!node.ready) return again(view, endOf('Unreachable'))
+  if (!node.ready) return awaitReady(view, plan)
+  if (statusOf(task).reason) return { write: { target: 'status', status: { reason: null, message: null } } }
   if (!view.released || paused || node.hold || node.deleting) return {}
   const cordon = plan.isolation === 'Cordon'
   return { write: { target: 'node', patch: takePatch(node, task, { cordon, now }) } }

@@ -2,6 +2,7 @@ import { type End, endOf, refusalOf, resultEnd } from './conclude.ts'
 import type { TaskDecision, TaskView } from './decisions.ts'
 import { again, finish } from './finish.ts'
 import { haltOf } from './halt.ts'
+import { REASONS } from './reasons.ts'
 import { cancelPatch, verifyUntil } from './task-patches.ts'
 import { currentAnswer, holds, resultOf, statusOf, timeOf } from './task-state.ts'
 
@@ -16,6 +17,8 @@ export function decideProceeding(view: TaskView): TaskDecision {
   const { task, now } = view
   if (isCancelled(view) && mayAskToCancel(view))
     return { write: { target: 'status', status: cancelPatch(task) } }
+  const note = noteHoldLost(view)
+  if (note) return note
   const deadline = timeOf(statusOf(task).deadline)
   return { wakeAt: resultOf(task) ? verifyUntil(task, view.resultSeenAt ?? now) : deadline }
 }
@@ -36,11 +39,16 @@ function conclusion(view: TaskView): End | undefined {
 }
 
 /** A mark that somebody else removed is not put back, only said. */
-function timedOut({ node, task }: TaskView): End {
+function timedOut({ task }: TaskView): End {
   const end = endOf('TimedOut')
-  return holds(node, task)
-    ? end
-    : { ...end, message: `${end.message}; HoldLost: our mark on the node was removed by somebody else` }
+  const isLost = statusOf(task).reason === 'HoldLost'
+  return isLost ? { ...end, message: `${end.message}; HoldLost: ${REASONS.HoldLost.sentence}` } : end
+}
+
+function noteHoldLost({ node, task }: TaskView): TaskDecision | undefined {
+  if (holds(node, task) || resultOf(task) || statusOf(task).reason === 'HoldLost') return undefined
+  const { sentence } = REASONS.HoldLost
+  return { write: { target: 'status', status: { reason: 'HoldLost', message: sentence } } }
 }
 
 function isCancelled({ job, task }: TaskView): boolean {

@@ -136,7 +136,7 @@ function count(counts: Counts, { task, state }: Entry, by: 1 | -1): void {
   if (phase === 'Skipped' && (reason === 'AlreadyAtVersion' || reason === 'Excluded')) counts.needless += by
   if (phase === 'Skipped' && reason === 'Stopped') counts.stopped += by
   if (phase === 'Failure' && outcome === 'RolledBack') counts.rolledBack += by
-  if (state === 'unreachable') counts.offline += by
+  if (state === 'unreachable' || (phase === 'Pending' && reason === 'Offline')) counts.offline += by
   if (edge?.late?.length) counts.late += by
   if ((phase === 'Failure' || phase === 'Unknown') && countsAtOnce(task)) counts.counted += by
   if (task.metadata.finalizers?.length) counts.held += by
