@@ -1,4 +1,4 @@
-import { job } from './objects.ts'
+import { type Job, job } from './objects.ts'
 
 /** A job that must be refused, and a piece of the sentence that says why. */
 export interface BadJob {
@@ -217,7 +217,7 @@ export const GOOD_SPECS: readonly (readonly [string, unknown])[] = [
 ]
 
 /** Jobs that KubeEdge let somebody store, as bad as they come. */
-export function storedJobs(name: string) {
+export function storedJobs(name: string): readonly Job[] {
   return [
     job(`${name}-image`, { spec: { image: 'kubeedge/installation-package' } }),
     job(`${name}-nothing`, { spec: null }),
@@ -228,6 +228,9 @@ export function storedJobs(name: string) {
     job(`${name}-finalizer`, {
       spec: { version: 'v1.12', nodeNames: ['a'], concurrency: -5, upgradeTool: 'apt' },
       metadata: { finalizers: ['kubeedge.io/nodeupgradejob-controller'] },
+    }),
+    job(`${name}-long`, {
+      spec: { version: '1'.repeat(500), nodeNames: ['n'.repeat(300)], image: 'x'.repeat(2000) },
     }),
     job(`${name}-old`, {
       version: 'v1alpha1',

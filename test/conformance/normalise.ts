@@ -1,6 +1,11 @@
 import type { Recorded } from './recorder.ts'
 
 const UID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
+/** A whole object that a message quotes, with versions and times in it. */
+const QUOTED_OBJECT = /"\{\\"apiVersion\\".*\}"/g
+/** Versions of the store that messages tell of. */
+const TOLD_VERSION =
+  /(ResourceVersion in the precondition \(|ResourceVersion in record \(|current: |too old resource version: \d+ \()\d+/g
 const TIME_FIELDS: ReadonlySet<string> = new Set([
   'creationTimestamp',
   'deletionTimestamp',
@@ -48,10 +53,10 @@ export class Normaliser {
     if (typeof value === 'string') return this.#named(value, path)
     if (Array.isArray(value)) return value.map((item: unknown) => this.#value(item, path))
     if (!isFields(value)) return value
-    const list = Array.isArray(value.items) || String(value.kind).endsWith('List')
+    const list = Array.isArray(value.items) || /(List|^Table)$/.test(String(value.kind))
     const entries = Object.entries(value).map(([key, item]) => {
       const next = list && key === 'metadata' ? ['list', key] : [...path, key]
-      return [key, this.#value(item, next)] as const
+      return [this.#text(key), this.#value(item, next)] as const
     })
     return problems(Object.fromEntries(entries))
   }
@@ -65,7 +70,8 @@ export class Normaliser {
   }
 
   #text(text: string): string {
-    return text.replace(UID, (uid) => this.#uids.of(uid))
+    const plain = text.replace(QUOTED_OBJECT, '"<object>"').replace(UID, (uid) => this.#uids.of(uid))
+    return plain.replace(TOLD_VERSION, (_, before: string) => `${before}<rv>`)
   }
 }
 

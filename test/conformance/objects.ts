@@ -15,8 +15,16 @@ export interface JobParts {
   readonly [part: string]: unknown
 }
 
+export interface Job {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly finalizers?: readonly string[] }
+  readonly spec?: unknown
+  readonly status?: unknown
+}
+
 /** A good job unless the parts say otherwise; `spec: null` leaves it out. */
-export function job(name: string, { metadata = {}, version = 'v1alpha2', ...parts }: JobParts = {}) {
+export function job(name: string, { metadata = {}, version = 'v1alpha2', ...parts }: JobParts = {}): Job {
   const spec = parts.spec === undefined ? { version: 'v1.12.0', nodeNames: ['edge-1'] } : parts.spec
   const { spec: _, ...rest } = parts
   return {

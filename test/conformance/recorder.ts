@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici'
 import { type Answer, type CallOptions, call as send } from '../harness/http.ts'
-import type { Plane } from '../harness/index.ts'
+import { type Plane, until } from '../harness/index.ts'
 
 type Method = Parameters<typeof send>[1]
 
@@ -38,6 +38,13 @@ export class Recorder {
     return answer
   }
 
+  /** A request whose path holds a token of the plane: it is recorded without it. */
+  async page(label: string, path: string): Promise<Answer> {
+    const answer = await send(this.#plane, 'GET', path)
+    this.answers.push({ label, status: answer.status, warning: '', body: answer.body })
+    return answer
+  }
+
   /** Sends what only prepares a script and is not compared; it must succeed. */
   async prepare(method: Method, path: string, options: CallOptions = {}): Promise<Answer> {
     const answer = await send(this.#plane, method, path, options)
@@ -46,44 +53,35 @@ export class Recorder {
     return answer
   }
 
-  /** A request that is asked again until the answer is the one that is waited for; only that is recorded. */
-  async eventually(label: string, path: string, wanted: (answer: Answer) => boolean): Promise<Answer> {
-    const end = performance.now() + WATCH_LIMIT_MS
-    let answer = await send(this.#plane, 'GET', path)
-    while (!wanted(answer) && performance.now() < end) answer = await send(this.#plane, 'GET', path)
-    this.answers.push({ label, status: answer.status, warning: '', body: answer.body })
-    return answer
+  /** Asks again until the answer is the one that is waited for. Not recorded: how long a plane takes is its own. */
+  async until(what: string, path: string, wanted: (answer: Answer) => boolean): Promise<void> {
+    await until(`${this.#plane.name}: ${what}`, async () => wanted(await send(this.#plane, 'GET', path)))
   }
 
   /**
    * Opens a watch, runs `act` while it is open, and records its events up to the one that tells of `until` (the name
    * of an object that `act` makes last). Bookmarks are left out but for the one that ends the initial events.
    */
-  async watch(
-    label: string,
-    path: string,
-    { until, act }: { until: string; act: () => Promise<void> },
-  ): Promise<void> {
-    const abort = AbortSignal.timeout(WATCH_LIMIT_MS)
+  async watch(label: string, path: string, { until, act }: WatchPlan): Promise<void> {
     const agent = new Agent({ connect: { ca: this.#plane.caPem } })
     try {
       const response = await request(`${this.#plane.url}${path}`, {
         dispatcher: agent,
-        signal: abort,
+        signal: AbortSignal.timeout(WATCH_LIMIT_MS),
         headers: { authorization: `Bearer ${this.#plane.users.admin.token}`, accept: 'application/json' },
       })
       const events = collect(response.body, until)
       await act()
-      this.answers.push({
-        label: `${label}: ${path}`,
-        status: response.statusCode,
-        warning: '',
-        body: await events,
-      })
+      this.answers.push({ label, status: response.statusCode, warning: '', body: await events })
     } finally {
       await agent.destroy()
     }
   }
+}
+
+interface WatchPlan {
+  readonly until: string
+  readonly act: () => Promise<void>
 }
 
 interface WatchEvent {
