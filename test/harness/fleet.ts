@@ -87,14 +87,9 @@ export class Fleet {
     const flags = Object.entries(this.#ports).map(([name, port]) => `--${name}-port=${port}`)
     const hub = new Program('cloudhub', [process.execPath, HUB_MAIN, 'run', ...flags, ...this.#access()])
     this.#hubs.push(hub)
-    await until(
-      'the hub is ready',
-      async () => {
-        if (!hub.isRunning) throw new Error(`the hub ended:\n${hub.output.slice(-3000)}`)
-        return (await fetch(`http://127.0.0.1:${this.#ports.metrics}/readyz`)).ok
-      },
-      60_000,
-    )
+    const answers = async () => (await fetch(`http://127.0.0.1:${this.#ports.metrics}/readyz`)).ok
+    await until('the hub is ready or has ended', () => (hub.isRunning ? answers() : true), 60_000)
+    if (!hub.isRunning) throw new Error(`the hub ended:\n${hub.output.slice(-3000)}`)
   }
 
   async killHub(): Promise<void> {
@@ -188,13 +183,11 @@ export class Fleet {
     try {
       return await until(`${name} is finished`, isFinished, deadlineMs)
     } catch (error) {
-      throw new Error(`${String(error)}\n${await this.#picture(name)}`, { cause: error })
+      throw new Error(`${String(error)}\n${await this.picture(name)}`, { cause: error })
     }
   }
 
-  async node(
-    name: string,
-  ): Promise<{
+  async node(name: string): Promise<{
     spec?: { unschedulable?: boolean }
     metadata: { annotations?: Record<string, string>; labels?: Record<string, string>; uid: string }
     status?: { nodeInfo?: { kubeletVersion?: string } }
@@ -267,7 +260,8 @@ export class Fleet {
     )
   }
 
-  async #picture(name: string): Promise<string> {
+  /** Everything there is to say about a job, for the message of a failed test. */
+  async picture(name: string): Promise<string> {
     const job = await this.job(name)
     const tasks = (await this.tasks(name)).map(({ spec, status }) => ({ node: spec.nodeName, ...status }))
     return (
