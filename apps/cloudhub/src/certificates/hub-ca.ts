@@ -34,7 +34,7 @@ async function findSecret(client: KubeApi): Promise<Secret | undefined> {
 }
 
 async function createSecret(client: KubeApi, log: Logger): Promise<Secret> {
-  const ca = await createCa({ commonName: 'upgrade-hub', validDays: CA_DAYS })
+  const ca = await createCa({ commonName: 'upgrade-hub-ca', validDays: CA_DAYS })
   const secret: Secret = {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -48,7 +48,7 @@ async function createSecret(client: KubeApi, log: Logger): Promise<Secret> {
   }
   try {
     const created = await client.create(SECRETS, secret, { namespace: HUB_NAMESPACE })
-    log.info({ secret: `${HUB_NAMESPACE}/${CA_SECRET}` }, 'certificate authority made')
+    log.info({ stored: `Secret ${HUB_NAMESPACE}/${CA_SECRET}` }, 'certificate authority made')
     return created
   } catch (error) {
     // Another replica was first, or the answer was lost: what is stored is the truth.
