@@ -13,7 +13,7 @@ import type { ClusterAccess } from './access.ts'
 import { type CallKind, errorOfAnswer, errorOfBreak } from './answers.ts'
 import { type Authentication, Authenticator } from './authentication.ts'
 import { type Connections, closeConnections, destroyConnections, openConnections } from './connections.ts'
-import { bounded, type Deadline, startDeadline } from './deadline.ts'
+import { Deadline } from './deadline.ts'
 import { KubeError } from './errors.ts'
 import { DEFAULT_TRIES, retryDelayMs } from './retrying.ts'
 import { ServerClock } from './server-clock.ts'
@@ -78,7 +78,7 @@ export class Transport {
    * @throws KubeError, CredentialError, or the reason of the call's signal
    */
   async call(call: Call): Promise<string> {
-    const deadline = startDeadline(this.#clock, call.timeoutMs, call.signal)
+    const deadline = new Deadline(this.#clock, call.timeoutMs, call.signal)
     try {
       for (let tries = 1; ; tries++) {
         try {
@@ -86,7 +86,7 @@ export class Transport {
         } catch (error) {
           const wait = this.#retryDelay(call, { error, tries, deadline })
           if (wait === undefined) throw error
-          await this.#clock.sleep(wait, deadline.signal)
+          await this.#clock.sleep(wait, call.signal)
         }
       }
     } finally {
@@ -99,7 +99,7 @@ export class Transport {
    * `call.timeoutMs` bounds the wait for the first byte of the answer.
    */
   async open(call: Call): Promise<Readable> {
-    const deadline = startDeadline(this.#clock, call.timeoutMs, call.signal)
+    const deadline = new Deadline(this.#clock, call.timeoutMs, call.signal)
     try {
       const response = await this.#send(call, deadline, (connections) => connections.watches)
       if (response.statusCode !== 200) throw await this.#refusal(call, response)
@@ -141,10 +141,10 @@ export class Transport {
     deadline: Deadline,
     pool: (connections: Connections) => Dispatcher,
   ): Promise<Response> {
-    const authentication = await bounded(this.#authenticator.current(), deadline.signal)
+    const authentication = await deadline.bound(this.#authenticator.current())
     const response = await this.#request(call, { authentication, deadline, pool })
     if (response.statusCode !== 401) return response
-    const renewed = await bounded(this.#authenticator.renewed(authentication), deadline.signal)
+    const renewed = await deadline.bound(this.#authenticator.renewed(authentication))
     if (!renewed) return response
     await response.body.dump()
     return this.#request(call, { authentication: renewed, deadline, pool })
@@ -159,14 +159,17 @@ export class Transport {
     },
   ): Promise<Response> {
     const sentAt = this.#clock.monotonic()
-    const response = await by.pool(this.#connectionsFor(by.authentication)).request({
+    const pool = by.pool(this.#connectionsFor(by.authentication))
+    const request = pool.request({
       origin: this.#origin,
       path: this.#prefix + call.path,
       method: call.method,
       headers: this.#headers(call, by.authentication),
       body: call.body ?? null,
-      signal: by.deadline.signal,
+      signal: by.deadline,
     })
+    // undici does not end a request that still waits for a connection.
+    const response = await by.deadline.bound(request)
     const { date } = response.headers
     if (typeof date === 'string') this.serverClock.observe(date, sentAt)
     return response
@@ -211,17 +214,14 @@ export class Transport {
   #told(call: Call, deadline: Deadline, error: unknown): unknown {
     if (error instanceof HubError) return error
     if (call.signal?.aborted && !deadline.expired) return call.signal.reason
-    return errorOfBreak(
-      { kind: call.kind, title: titleOf(call) },
-      deadline.expired ? deadline.signal.reason : error,
-    )
+    return errorOfBreak({ kind: call.kind, title: titleOf(call) }, deadline.expired ? deadline.reason : error)
   }
 
   #retryDelay(
     call: Call,
     failure: { error: unknown; tries: number; deadline: Deadline },
   ): number | undefined {
-    if (!(failure.error instanceof KubeError) || failure.deadline.signal.aborted) return undefined
+    if (!(failure.error instanceof KubeError) || failure.deadline.isOver) return undefined
     const remainingMs = failure.deadline.remainingMs()
     const maxTries = call.maxTries ?? DEFAULT_TRIES
     return retryDelayMs({ kind: call.kind, tries: failure.tries, maxTries, remainingMs }, failure.error)
