@@ -7,7 +7,7 @@ const STEPS = ['E0', 'E1', 'E2', 'E3', 'E4', 'E4c', 'E5', 'E6', 'E7', 'E8', 'E9'
 const INSIDE = ['E5.backedUp', 'E7.file', 'E11.spooled']
 const WAY_BACK = ['R5', 'R6', 'R7', 'R8', 'R9']
 const around = (steps: readonly string[]) => steps.flatMap((step) => [`${step}.before`, `${step}.after`])
-const PARALLEL = 2
+const PARALLEL = 3
 const TIMEOUT_MS = 240_000
 
 const table: string[] = []

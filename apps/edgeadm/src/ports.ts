@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { DEFAULT_LIMITS, pullImage } from '@upgrade-hub/oci'
 import { type EdgeConfig, postResult } from '@upgrade-hub/upgrader'
 import type { Ports, Pulled, PullRequest } from '@upgrade-hub/upgrader/attempt'
 import type { CommandContext } from './commands/command.ts'
@@ -19,6 +18,8 @@ export function portsOf(
 }
 
 async function pull(config: EdgeConfig, request: PullRequest, clock: Ports['clock']): Promise<Pulled> {
+  // Loaded here: most runs pull nothing, and an updater should be up at once.
+  const { DEFAULT_LIMITS, pullImage } = await import('@upgrade-hub/oci')
   const { plainHttp, allow, caFile } = config.registry
   const ca = caFile === undefined ? {} : { ca: await readFile(caFile, 'utf8') }
   return pullImage({ ...request, registry: { plainHttp, allow, ...ca }, limits: DEFAULT_LIMITS, clock })

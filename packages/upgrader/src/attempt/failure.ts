@@ -1,5 +1,5 @@
 import { messageOf } from '@upgrade-hub/core'
-import { OciError } from '@upgrade-hub/oci'
+import { OciError } from '@upgrade-hub/oci/errors'
 import type { EdgeCode } from '@upgrade-hub/protocol'
 import { StepError } from '../errors.ts'
 import { errnoOf } from '../host/durable.ts'

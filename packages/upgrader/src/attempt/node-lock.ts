@@ -2,7 +2,7 @@ import type { Clock, Logger } from '@upgrade-hub/core'
 import type { EdgeConfig } from '../config.ts'
 import { LockHeldError } from '../errors.ts'
 import { makeFolder } from '../host/durable.ts'
-import { acquireLock, type Lock } from '../host/lock.ts'
+import { acquireLock, type Lock, releaseDead } from '../host/lock.ts'
 import type { NodeLock } from '../steps/context.ts'
 import { nodeLock } from '../store/paths.ts'
 
@@ -20,6 +20,7 @@ export function openNodeLock({ config, id, log }: Omit<Options, 'clock'>): NodeL
   let held: Lock | undefined
   return {
     take: async () => {
+      if (held && (await held.isOurs())) return held
       await makeFolder(config.paths.etc, 0o755)
       held = await acquireLock(nodeLock(config), id, log)
       return held
@@ -27,6 +28,7 @@ export function openNodeLock({ config, id, log }: Omit<Options, 'clock'>): NodeL
     drop: async () => {
       await held?.release()
       held = undefined
+      await releaseDead(nodeLock(config), id)
     },
   }
 }

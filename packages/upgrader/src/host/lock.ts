@@ -14,6 +14,8 @@ interface Holder {
   readonly pid: number
   readonly startTime: string
   readonly boot: string
+  /** Tells two holds of one process apart. */
+  readonly hold: string
 }
 
 /** A lock that we hold until `release` or the end of this process. */
@@ -34,7 +36,6 @@ export async function acquireLock(path: string, attempt: string, log: Logger): P
     if (await createExclusive(path, text, 0o600)) return lockOf(path, text)
     const found = await readText(path)
     if (found === undefined) continue
-    if (found === text) return lockOf(path, text)
     if (await isHeld(path, found)) break
     log.warn({ path, holder: found.slice(0, 300) }, 'took over a lock whose holder is dead')
     await moveAside(path, found)
@@ -50,9 +51,22 @@ export async function isLockHeld(path: string): Promise<boolean> {
   return text !== undefined && (await isHeld(path, text))
 }
 
+/** Removes a lock that an earlier updater of the same attempt has left behind; one that lives keeps it. */
+export async function releaseDead(path: string, attempt: string): Promise<void> {
+  const text = await readText(path)
+  if (text === undefined || parseHolder(text)?.attempt !== attempt || (await isHeld(path, text))) return
+  await moveAside(path, text)
+}
+
 async function ourselves(attempt: string): Promise<Holder> {
   const info = await processInfo(process.pid)
-  return { attempt, pid: process.pid, startTime: info?.startTime ?? '', boot: await bootId() }
+  return {
+    attempt,
+    pid: process.pid,
+    startTime: info?.startTime ?? '',
+    boot: await bootId(),
+    hold: randomUUID(),
+  }
 }
 
 function lockOf(path: string, text: string): Lock {
@@ -90,7 +104,7 @@ async function moveAside(path: string, dead: string): Promise<void> {
   await rm(aside, { force: true })
 }
 
-function parseHolder(text: string): Holder | undefined {
+function parseHolder(text: string): Omit<Holder, 'hold'> | undefined {
   try {
     const value = JSON.parse(text) as Partial<Holder>
     if (typeof value.pid !== 'number' || typeof value.boot !== 'string') return undefined

@@ -39,7 +39,7 @@ export function transition(state: AttemptState, event: AttemptEvent, rebooted: b
     case 'refused':
       return { step: 'prepared', refusal: { code: event.code, reason: event.reason } }
     case 'cancelled':
-      return isPastStop(state.step)
+      return isPastStop(state.step) || state.ending
         ? { step: state.step }
         : end('Cancelled', 'Cancelled', 'cancelled before the agent was stopped')
     case 'resumed':

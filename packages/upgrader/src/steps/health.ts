@@ -7,14 +7,26 @@ import type { StepContext } from './context.ts'
 const POLL_MS = 100
 /** Even when no time is asked for, an agent that dies at once must show. */
 const MIN_STABLE_MS = 1_000
+/** An old agent was good before: it need not be watched for as long as a new one. */
+const MAX_OLD_STABLE_MS = 10_000
 
-/**
- * Waits until the agent has run for `minReadySeconds` without a restart and says the version that is wanted (any, when
- * that is empty). @throws StepError HealthFailed, or what aborted the signal
- */
-export async function proveHealth(context: StepContext, version: string): Promise<Facts> {
-  const { clock, service, prepare, signal } = context
-  const stableMs = Math.max(MIN_STABLE_MS, prepare.Health.minReadySeconds * 1000)
+/** E9: the new agent runs for `minReadySeconds` without a restart and says the wanted version. */
+export function proveNew(context: StepContext): Promise<Facts> {
+  const { prepare } = context
+  return proveHealth(context, prepare.Version, prepare.Health.minReadySeconds * 1000)
+}
+
+/** R9: the old agent runs as long, 10 s at most, and says the version it had (any, when it had not said one). */
+export function proveOld(context: StepContext): Promise<Facts> {
+  const { prepare, state } = context
+  const stableMs = Math.min(MAX_OLD_STABLE_MS, prepare.Health.minReadySeconds * 1000)
+  return proveHealth(context, state.facts.fromVersion ?? '', stableMs)
+}
+
+/** @throws StepError HealthFailed, or what aborted the signal */
+async function proveHealth(context: StepContext, version: string, askedMs: number): Promise<Facts> {
+  const { clock, service, signal } = context
+  const stableMs = Math.max(MIN_STABLE_MS, askedMs)
   let first: { identity: string; at: number } | undefined
   for (;;) {
     signal.throwIfAborted()

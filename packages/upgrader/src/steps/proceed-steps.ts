@@ -7,7 +7,6 @@ import { probeVersion } from '../probe.ts'
 import { attemptUnderWay } from '../store/load.ts'
 import { backUp } from './backup.ts'
 import type { StepContext } from './context.ts'
-import { proveHealth } from './health.ts'
 import { checkSpace } from './precheck.ts'
 import { stagedIsWhole } from './prepare-steps.ts'
 import { swapIn } from './swap.ts'
@@ -51,11 +50,6 @@ export async function swapFiles(context: StepContext): Promise<undefined> {
 /** E8 */
 export async function startNew({ service }: StepContext): Promise<undefined> {
   await service.start()
-}
-
-/** E9 */
-export function proveNew(context: StepContext): Promise<Facts> {
-  return proveHealth(context, context.prepare.Version)
 }
 
 /** E10: what runs is what was verified; the supervisor may have the agent back. */

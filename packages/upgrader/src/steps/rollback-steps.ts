@@ -2,7 +2,7 @@ import { StepError } from '../errors.ts'
 import { fileFacts } from '../host/files.ts'
 import type { BackupFile, Facts } from '../machine/state.ts'
 import type { StepContext } from './context.ts'
-import { proveHealth } from './health.ts'
+import { proveOld } from './health.ts'
 import { stopAgent } from './proceed-steps.ts'
 import { putBack } from './swap.ts'
 
@@ -35,8 +35,8 @@ export async function startOld({ service }: StepContext): Promise<undefined> {
 }
 
 /** R9 */
-export async function proveOld(context: StepContext): Promise<Facts> {
-  const facts = await proveHealth(context, context.state.facts.fromVersion ?? '')
+export async function proveOldAndRelease(context: StepContext): Promise<Facts> {
+  const facts = await proveOld(context)
   await context.service.release()
   return facts
 }

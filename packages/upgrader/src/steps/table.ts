@@ -2,12 +2,13 @@ import { InvariantError } from '@upgrade-hub/core'
 import type { Step } from '../machine/steps.ts'
 import { cleanUp, report } from './closing-steps.ts'
 import type { StepRun } from './context.ts'
+import { proveNew } from './health.ts'
 import { precheck } from './precheck.ts'
 import { awaitConfirmation, fetchFiles, stage, takeLock } from './prepare-steps.ts'
-import { backUpAndAsk, commit, proveNew, startNew, stopAgent, swapFiles } from './proceed-steps.ts'
+import { backUpAndAsk, commit, startNew, stopAgent, swapFiles } from './proceed-steps.ts'
 import {
   checkBackup,
-  proveOld,
+  proveOldAndRelease,
   putFilesBack,
   startOld,
   startWhatIsThere,
@@ -39,7 +40,7 @@ export const STEP_RUNS: Readonly<Record<Step, StepRun>> = {
   R6: stopForRollback,
   R7: putFilesBack,
   R8: startOld,
-  R9: proveOld,
+  R9: proveOldAndRelease,
   R10: startWhatIsThere,
   E11: report,
   E12: cleanUp,
