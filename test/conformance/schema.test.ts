@@ -1,9 +1,17 @@
-import { compileCrd, type JsonObject } from '@upgrade-hub/embedded/schema'
+import {
+  type Cause,
+  type Crd,
+  compileCrd,
+  defaultCrd,
+  type JsonObject,
+  validateCrd,
+} from '@upgrade-hub/embedded/schema'
 import { beforeAll, expect, it } from 'vitest'
 import { call, uniqueName, until } from '../harness/index.ts'
 import { describeReal } from './compare.ts'
+import { BAD_RULES, BAD_SCHEMAS, definition, object, rules } from './definition-cases.ts'
 import { CRDS } from './objects.ts'
-import { toldBy, toldByUs } from './verdict.ts'
+import { JOB_CRD, TASK_CRD, told, toldBy, toldByUs } from './verdict.ts'
 import { CHANGED_WIDGETS, NEW_WIDGETS, WIDGET_CRD, WIDGETS, widget } from './widgets.ts'
 
 const schema = compileCrd(WIDGET_CRD, 'v1')
@@ -53,5 +61,27 @@ describeReal('our engine on every word of a schema', (real) => {
     })
     expect(schema.openApi()).toEqual(published['io.upgradehub.conformance.v1.Widget'])
     expect(schema.openApiList()).toEqual(published['io.upgradehub.conformance.v1.WidgetList'])
+  })
+})
+
+describeReal('our engine on definitions', (real) => {
+  it.each(BAD_SCHEMAS)('tells what the API server tells: %s', async (_, schema) => {
+    const body = definition(schema)
+    const answer = await call(real, 'POST', `${CRDS}?dryRun=All`, { body })
+    const ours = told(validateCrd(defaultCrd(body as Crd)))
+    expect(ours).toEqual(toldBy(answer))
+    expect(ours).not.toEqual([])
+  })
+
+  it.each(BAD_RULES)('refuses at the same place a rule with %s', async (_, rule) => {
+    const body = definition(object({ a: { type: 'integer', maximum: 5 } }, rules({ rule })))
+    const answer = await call(real, 'POST', `${CRDS}?dryRun=All`, { body })
+    const place = ({ field, reason }: Cause) => `${field} ${reason}`
+    const { causes } = (answer.body as { details: { causes: readonly Cause[] } }).details
+    expect(validateCrd(defaultCrd(body as Crd)).map(place)).toEqual(causes.map(place))
+  })
+
+  it('accepts our kinds, as the API server does', () => {
+    expect([JOB_CRD, TASK_CRD, WIDGET_CRD].flatMap((crd) => validateCrd(crd))).toEqual([])
   })
 })

@@ -6,7 +6,7 @@ export const OMIT = Symbol('omitted value')
 export type Shown = Json | typeof OMIT
 
 /** The name that Kubernetes prints for the root of an object. */
-const ROOT = '<nil>'
+export const ROOT = '<nil>'
 
 function cause(reason: CauseReason, field: string, body: string, detail: string): Cause {
   return { reason, message: detail === '' ? body : `${body}: ${detail}`, field: field === '' ? ROOT : field }
@@ -25,6 +25,10 @@ function withValue(label: string, value: Shown): string {
  */
 export const invalid = (field: string, value: Shown, detail: string) =>
   cause('FieldValueInvalid', field, withValue('Invalid value', value), detail)
+
+/** An invalid value that is shown by a text of its own. */
+export const invalidAs = (field: string, shown: string, detail: string) =>
+  cause('FieldValueInvalid', field, `Invalid value: ${shown}`, detail)
 
 export const typeInvalid = (field: string, value: Shown, detail: string) =>
   cause('FieldValueTypeInvalid', field, withValue('Invalid value', value), detail)

@@ -37,10 +37,15 @@ function sortKeys(value: Json): Json {
   return Object.fromEntries(entries.map(([key, item]) => [key, sortKeys(item)]))
 }
 
+/** JSON text as Go writes it: fit to stand in HTML. */
+export function escapeHtml(json: string): string {
+  const escape = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return json.replace(/[<>&\u2028\u2029]/g, escape)
+}
+
 /** JSON as Go's encoder writes a map: sorted keys, and `<`, `>`, `&` escaped. */
 export function goJson(value: Json): string {
-  const escape = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return JSON.stringify(sortKeys(value)).replace(/[<>&\u2028\u2029]/g, escape)
+  return escapeHtml(JSON.stringify(sortKeys(value)))
 }
 
 /** A number as Go's `%v` prints it: what is no int64 is a float64, which turns to exponents at a million. */

@@ -1,4 +1,4 @@
-import { forbidden, invalid } from '../cause.ts'
+import { forbidden, invalid, ROOT } from '../cause.ts'
 import { compileRules } from '../cel/rule-tree.ts'
 import { deepEqual, isObject } from '../json.ts'
 import { child } from '../path.ts'
@@ -11,10 +11,14 @@ function isPruned(value: Json, schema: JsonSchema): boolean {
   return deepEqual(prune(value, schema).object, value)
 }
 
+/** Causes of a value that stands at a path, told as if it were a root. */
+function below(path: string, causes: readonly Cause[]): readonly Cause[] {
+  return causes.map((c) => ({ ...c, field: c.field === ROOT ? path : child(path, c.field) }))
+}
+
 function brokenRules(value: Json, schema: JsonSchema, path: string): readonly Cause[] {
   try {
-    const found = compileRules(schema)?.causes(value, undefined, undefined) ?? []
-    return found.map((c) => ({ ...c, field: c.field === '<nil>' ? path : child(path, c.field) }))
+    return below(path, compileRules(schema)?.causes(value, undefined, undefined) ?? [])
   } catch {
     // A rule that does not compile is told where it stands.
     return []
@@ -32,6 +36,6 @@ export function defaultCauses(
   if (forbiddenIn !== undefined) return [forbidden(at, `must not be set ${forbiddenIn}`)]
   const { default: value, ...bare } = schema
   if (!isPruned(value, schema)) return [invalid(at, value, 'must not have unknown fields')]
-  const causes = validateValue(value, bare, { path: at })
+  const causes = below(at, validateValue(value, bare, { path: '' }))
   return causes.length > 0 ? causes : brokenRules(value, bare, at)
 }

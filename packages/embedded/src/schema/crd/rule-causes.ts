@@ -1,8 +1,9 @@
-import { invalid, notSupported, required } from '../cause.ts'
+import { invalid, invalidAs, notSupported, required } from '../cause.ts'
 import { type ExpressionChecker, expressionChecker } from '../cel/declarations.ts'
 import { resolveFieldPath } from '../field-path.ts'
+import { escapeHtml } from '../go-text.ts'
 import { child, index } from '../path.ts'
-import type { Cause, Json, JsonSchema, ValidationRule } from '../types.ts'
+import type { Cause, JsonSchema, ValidationRule } from '../types.ts'
 
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 const LINE_BREAK = 'must not contain line breaks'
@@ -38,19 +39,37 @@ function formCauses(rule: ValidationRule, schema: JsonSchema, path: string): rea
   return causes.filter((c) => c !== undefined)
 }
 
+/** A rule as Go prints its own struct: in the order of its fields and with their names. */
+function showRule({
+  rule,
+  message,
+  messageExpression,
+  reason,
+  fieldPath,
+  optionalOldSelf,
+}: ValidationRule): string {
+  const texts = { Rule: rule, Message: message ?? '', MessageExpression: messageExpression ?? '' }
+  const rest = {
+    Reason: reason ?? null,
+    FieldPath: fieldPath ?? '',
+    OptionalOldSelf: optionalOldSelf ?? null,
+  }
+  return escapeHtml(JSON.stringify({ ...texts, ...rest }))
+}
+
 function expressionCauses(rule: ValidationRule, checker: ExpressionChecker, path: string): readonly Cause[] {
-  const shown = { ...rule } as unknown as Json
+  const shown = showRule(rule)
   const check = (expression: string, expected: 'bool' | 'string') =>
     checker.check(expression, expected, expected === 'bool' && rule.optionalOldSelf === true)
   const { problem, usesOldSelf } = check(rule.rule, 'bool')
   const causes: Cause[] = []
-  if (problem !== undefined) causes.push(invalid(child(path, 'rule'), shown, problem))
+  if (problem !== undefined) causes.push(invalidAs(child(path, 'rule'), shown, problem))
   if (problem === undefined && !usesOldSelf && rule.optionalOldSelf !== undefined) {
     const at = child(path, 'optionalOldSelf')
     causes.push(invalid(at, rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule'))
   }
   const message = rule.messageExpression ? check(rule.messageExpression, 'string').problem : undefined
-  if (message !== undefined) causes.push(invalid(child(path, 'messageExpression'), shown, message))
+  if (message !== undefined) causes.push(invalidAs(child(path, 'messageExpression'), shown, message))
   return causes
 }
 

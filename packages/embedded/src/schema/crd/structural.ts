@@ -53,19 +53,15 @@ function patternCauses(schema: JsonSchema, path: string): readonly Cause[] {
   }
 }
 
-function junctorCauses(
-  schema: JsonSchema,
-  structure: JsonSchema | undefined,
-  path: string,
-): readonly Cause[] {
+function junctorCauses(schema: JsonSchema, path: string): readonly Cause[] {
   const skipAny = schema['x-kubernetes-int-or-string'] && isIntOrString(schema.anyOf)
   const each = (name: 'allOf' | 'anyOf' | 'oneOf') =>
     (name === 'anyOf' && skipAny ? [] : (schema[name] ?? [])).flatMap((nested, i) => {
       const typesAllowed = name === 'allOf' && i === 0 && isIntOrString(nested.anyOf)
       const plain = typesAllowed ? withoutAnyOf(nested) : nested
-      return nestedCauses(plain, structure, index(child(path, name), i))
+      return nestedCauses(plain, index(child(path, name), i))
     })
-  const not = schema.not === undefined ? [] : nestedCauses(schema.not, structure, child(path, 'not'))
+  const not = schema.not === undefined ? [] : nestedCauses(schema.not, child(path, 'not'))
   return [...each('anyOf'), ...each('allOf'), ...each('oneOf'), ...not, ...patternCauses(schema, path)]
 }
 
@@ -74,18 +70,17 @@ function withoutAnyOf(schema: JsonSchema): JsonSchema {
   return rest
 }
 
-/** A schema under a junctor: it may restrict only what the structure declares. */
-function nestedCauses(nested: JsonSchema, structure: JsonSchema | undefined, path: string): readonly Cause[] {
-  if (structure === undefined) return [required(path, 'because it is not defined in the structural schema')]
+/** A schema under a junctor: it restricts, but it declares nothing. */
+function nestedCauses(nested: JsonSchema, path: string): readonly Cause[] {
   const words = FORBIDDEN_NESTED.filter(([name]) => nested[name] !== undefined && nested[name] !== false)
   const properties = Object.entries(nested.properties ?? {}).flatMap(([name, property]) => {
     const at = key(child(path, 'properties'), name)
     if (name === 'metadata') return [forbidden(at, 'must not be specified in a nested context')]
-    return nestedCauses(property, structure.properties?.[name], at)
+    return nestedCauses(property, at)
   })
   return [
-    ...junctorCauses(nested, structure, path),
-    ...(nested.items ? nestedCauses(nested.items, structure.items, child(path, 'items')) : []),
+    ...junctorCauses(nested, path),
+    ...(nested.items ? nestedCauses(nested.items, child(path, 'items')) : []),
     ...properties,
     ...words.map(([name, why]) => forbidden(child(path, name), why)),
   ]
@@ -162,7 +157,7 @@ export function structuralCauses(schema: JsonSchema, path: string, level: Level 
     ...properties,
     ...additionalCauses(schema, level, path),
     ...extensionCauses(schema, path),
-    ...junctorCauses(schema, schema, path),
+    ...junctorCauses(schema, path),
     ...typeCauses(schema, level, path),
     ...metadataCauses(schema, level, path),
   ]
