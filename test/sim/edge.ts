@@ -12,6 +12,8 @@ export type Fate =
   | 'otherDigest'
   | 'busyOnce'
   | 'staleOnce'
+  /** Says that it succeeded and runs the old version. */
+  | 'liar'
 
 interface Attempt {
   readonly task: TaskRef
@@ -215,7 +217,7 @@ export class SimEdge {
     attempt.step = 'ended'
     const from = this.version
     const [outcome, code] = ENDS[this.fate] ?? (['Succeeded', 'Upgraded'] as const)
-    if (outcome === 'Succeeded') this.version = version
+    if (outcome === 'Succeeded' && this.fate !== 'liar') this.version = version
     this.#reportReady(outcome !== 'RollbackFailed', this.#world.random.int(500, 20_000))
     this.#world.say(`${this.name} ends ${keyOf(attempt.task)}: ${outcome}`)
     this.#spool.push({

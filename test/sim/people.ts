@@ -27,6 +27,8 @@ export class People {
       () => this.control({ paused: true }),
       () => this.control({ paused: false }),
       () => this.control({ paused: false }),
+      () => this.reclose(),
+      () => this.reclose(),
       () => this.keepCordoned(node),
       () => this.tearMark(node),
       () => this.deleteTask(),
@@ -42,6 +44,16 @@ export class People {
     this.#world.say(`person: ${unschedulable ? 'cordon' : 'uncordon'} ${name}`)
     this.wishes.set(name, unschedulable)
     this.#api.patch('node', name, { spec: { unschedulable: unschedulable || null } })
+  }
+
+  /** Somebody opens a node that we hold, and closes it again for good: visible, so it is theirs. */
+  reclose(): void {
+    const held = this.#api
+      .all('node')
+      .find((node) => node.metadata.annotations?.[HOLD_ANNOTATION] !== undefined)
+    if (!held) return this.#world.after(this.#world.random.int(5_000, 30_000), () => this.reclose())
+    this.cordon(held.metadata.name, false)
+    this.#world.after(this.#world.random.int(10, 3_000), () => this.cordon(held.metadata.name, true))
   }
 
   control(control: { paused?: boolean; cancelled?: boolean }): void {

@@ -23,6 +23,7 @@ const FATES: readonly Fate[] = [
   'otherDigest',
   'busyOnce',
   'staleOnce',
+  'liar',
 ]
 
 /** How hard a run is. */
