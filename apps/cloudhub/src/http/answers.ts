@@ -49,7 +49,9 @@ const BROKEN: Readonly<Record<string, [status: string, code: string, message: st
 
 /** What is no HTTP, too slow or too long is answered once, if it still can be, and cut off. */
 export function onBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  // Before the handshake is over nothing can be written: the answer would wait, and the socket with it.
+  const isHttp = /^(HPE_|ERR_HTTP_)/.test(error.code ?? '')
+  if (!isHttp || !socket.writable) return void socket.destroy()
   const [status, code, message] = BROKEN[error.code ?? ''] ?? [
     '400 Bad Request',
     'MALFORMED',

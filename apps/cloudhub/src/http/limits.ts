@@ -15,4 +15,5 @@ export const HTTP_LIMITS = {
   maxBodyBytes: LIMITS.maxBodyBytes,
   maxConnections: 4_096,
   maxRequestsPerConnection: 10_000,
-} as const
+}
+export type HttpLimits = Readonly<typeof HTTP_LIMITS>

@@ -4,7 +4,7 @@ import type { Logger } from '@upgrade-hub/core'
 import { type FastifyInstance, fastify } from 'fastify'
 import type { ServerCertificate } from '../certificates/server-certificate.ts'
 import { answerError, answerUnknownRoute, onBrokenRequest } from './answers.ts'
-import { HTTP_LIMITS } from './limits.ts'
+import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
 
 export type HttpsApp = FastifyInstance<Server>
 
@@ -13,7 +13,8 @@ export interface HttpsOptions {
   /** Ask for a client certificate of this CA (PEM). Having none is not an error here: each route says what it needs. */
   readonly clientCa?: string
   readonly log: Logger
-  readonly bodyLimit?: number
+  /** Default HTTP_LIMITS. */
+  readonly limits?: HttpLimits
 }
 
 /** TLS 1.2 or later, ECDHE only, no renegotiation. */
@@ -29,30 +30,30 @@ export const TLS_OPTIONS = {
  * without a stack. Its certificate follows `certificate`. Only exact paths match.
  */
 export function createHttpsApp(options: HttpsOptions): HttpsApp {
-  const { certificate, clientCa, log } = options
+  const { certificate, clientCa, log, limits = HTTP_LIMITS } = options
   const app = fastify({
     https: {
       ...TLS_OPTIONS,
       ...certificate.current,
       ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
-      handshakeTimeout: HTTP_LIMITS.handshakeTimeoutMs,
-      headersTimeout: HTTP_LIMITS.headersTimeoutMs,
-      connectionsCheckingInterval: HTTP_LIMITS.checkTimersEveryMs,
-      maxHeaderSize: HTTP_LIMITS.maxHeaderBytes,
+      handshakeTimeout: limits.handshakeTimeoutMs,
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: limits.checkTimersEveryMs,
+      maxHeaderSize: limits.maxHeaderBytes,
     },
-    bodyLimit: options.bodyLimit ?? HTTP_LIMITS.maxBodyBytes,
-    requestTimeout: HTTP_LIMITS.requestTimeoutMs,
-    connectionTimeout: HTTP_LIMITS.idleTimeoutMs,
-    keepAliveTimeout: HTTP_LIMITS.keepAliveTimeoutMs,
-    maxRequestsPerSocket: HTTP_LIMITS.maxRequestsPerConnection,
+    bodyLimit: limits.maxBodyBytes,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionTimeout: limits.idleTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    maxRequestsPerSocket: limits.maxRequestsPerConnection,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
     logger: false,
     frameworkErrors: (error, _request, reply) => void answerError(error, reply, log),
     clientErrorHandler: onBrokenRequest,
   })
-  app.server.maxConnections = HTTP_LIMITS.maxConnections
-  app.server.maxHeadersCount = HTTP_LIMITS.maxHeaders
+  app.server.maxConnections = limits.maxConnections
+  app.server.maxHeadersCount = limits.maxHeaders
   app.setErrorHandler((error, _request, reply) => answerError(error, reply, log))
   app.setNotFoundHandler(answerUnknownRoute)
   const forget = certificate.follow((material) => {

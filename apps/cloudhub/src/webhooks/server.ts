@@ -24,6 +24,7 @@ const REVIEWS_OF_AN_ADDRESS = { perSecond: 50, burst: 200 }
 /** The HTTPS server of the admission webhooks, not yet listening. It is ready as soon as it listens. */
 export function createWebhookServer({ certificate, nodes, clock, log }: WebhookServerOptions): HttpsApp {
   const app = createHttpsApp({ certificate, log })
+  app.removeContentTypeParser('text/plain')
   const rate = new RateLimiter(REVIEWS_OF_AN_ADDRESS, clock)
   app.addHook('onRequest', async ({ ip }) => {
     if (!rate.take(ip))
