@@ -1,5 +1,6 @@
 import { describe, expect, inject, it } from 'vitest'
 import { type Plane, uniqueName } from '../harness/index.ts'
+import { differences } from './diff.ts'
 import { forgiven } from './differences.ts'
 import { Normaliser } from './normalise.ts'
 import { type Recorded, Recorder, type Script } from './recorder.ts'
@@ -18,7 +19,9 @@ export function itAgrees(title: string, planes: { embedded: Plane; real: Plane }
     const real = await record(planes.real, script, name)
     const embedded = await record(planes.embedded, script, name)
     expect(embedded.map(({ label }) => label)).toEqual(real.map(({ label }) => label))
-    for (const [i, answer] of real.entries()) expect.soft(embedded[i], answer.label).toEqual(answer)
+    for (const [i, answer] of real.entries()) {
+      expect.soft(differences(answer, embedded[i]), answer.label).toEqual([])
+    }
   })
 }
 
