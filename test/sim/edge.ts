@@ -220,6 +220,7 @@ export class SimEdge {
     if (outcome === 'Succeeded' && this.fate !== 'liar') this.version = version
     this.#reportReady(outcome !== 'RollbackFailed', this.#world.random.int(500, 20_000))
     this.#world.say(`${this.name} ends ${keyOf(attempt.task)}: ${outcome}`)
+    this.#reply(attempt, 'done', { Code: code })
     this.#spool.push({
       UpgradeID: '',
       HistoryID: `${attempt.task.Task}.${attempt.task.Attempt}`,

@@ -32,9 +32,11 @@ function conclusion(view: TaskView): End | undefined {
     return end ?? (now >= verifyUntil(task, view.resultSeenAt ?? now) ? endOf('NotVerified') : undefined)
   }
   const answer = currentAnswer(status)
-  if (answer?.value === 'refused' && status.intent?.verb === 'proceed')
-    return refusalOf(answer.code, answer.reason)
-  if (answer?.value === 'done' || answer?.value === 'tombstoned') return endOf('Cancelled')
+  const { verb } = status.intent ?? {}
+  if (verb === 'proceed' && answer?.value === 'refused') return refusalOf(answer.code, answer.reason)
+  // To a `proceed` an edge may say `done` before its result is stored: only the result tells how it ended.
+  const gaveUp = answer?.value === 'done' || answer?.value === 'tombstoned'
+  if (verb === 'cancel' && gaveUp) return endOf('Cancelled')
   return now >= timeOf(status.deadline) ? timedOut(view) : undefined
 }
 
