@@ -60,6 +60,16 @@ export function withFields(
   return assign(object, fields) as KubeObject
 }
 
+/** The object as of a kind. */
+export function withType(object: KubeObject, apiVersion: string, kind: string): KubeObject {
+  return { ...object, apiVersion, kind } as KubeObject
+}
+
+/** The object with the metadata of another. */
+export function withMetaOf(object: KubeObject, other: KubeObject): KubeObject {
+  return { ...object, metadata: other.metadata } as KubeObject
+}
+
 /** `namespace/name`, or the name alone: the order of a list is the order of these. */
 export function keyOf(namespace: string | undefined, name: string): string {
   return namespace ? `${namespace}/${name}` : name

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { assign, at, type Json, type JsonObject, isArray, isObject, objectAt } from '../json.ts'
+import { assign, at, isArray, isObject, type Json, type JsonObject, objectAt } from '../json.ts'
 
 /** A schema of the OpenAPI document of the built-in kinds; `$ref` and a lone `allOf` point to definitions. */
 export type Schema = JsonObject

@@ -1,6 +1,6 @@
 import { assign, type Json, type JsonObject, objectAt, stringAt } from '../json.ts'
-import type { KubeObject } from '../objects.ts'
 import { invalidValue, requiredValue } from '../names.ts'
+import type { KubeObject } from '../objects.ts'
 import type { Cause } from '../schema/index.ts'
 
 /** core/v1 field → events.k8s.io/v1 field. Both versions are one object, stored as core/v1. */

@@ -1,7 +1,7 @@
-import { request } from 'node:https'
 import { writeFileSync } from 'node:fs'
+import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
-import { type Json, type JsonObject, isArray, isObject } from '../json.ts'
+import { isArray, isObject, type Json, type JsonObject } from '../json.ts'
 
 /**
  * Writes `definitions.json`: the schemas of the built-in kinds that are served, as a real kube-apiserver publishes

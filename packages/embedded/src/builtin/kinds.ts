@@ -45,6 +45,7 @@ const NODES = builtin({
   shortNames: ['no'],
   subresources: ['status'],
   defaults: defaultNode,
+  strategy: { keepsStatusOnCreate: true },
   fields: ['spec.unschedulable'],
   fieldsOf: (node) => ({ 'spec.unschedulable': stringAt(node, 'spec', 'unschedulable') || 'false' }),
 })

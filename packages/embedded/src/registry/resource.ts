@@ -23,6 +23,8 @@ export interface Strategy {
   readonly unconditionalUpdate: boolean
   /** DELETE answers with the object instead of a Status. */
   readonly returnsDeleted: boolean
+  /** A client may create the object together with its status. */
+  readonly keepsStatusOnCreate?: boolean
   onCreate?(object: KubeObject, world: World): KubeObject
   onUpdate?(object: KubeObject, old: KubeObject): KubeObject
   validate?(

@@ -25,7 +25,7 @@ class StrictReader {
   read(): Json {
     const value = this.#value('')
     this.#skipSpace()
-    if (this.#at < this.#text.length) throw this.#unexpected()
+    if (this.#at < this.#text.length) throw this.#unexpected('after top-level value')
     return value
   }
 
@@ -39,15 +39,16 @@ class StrictReader {
       this.#depth--
       return value
     }
-    return JSON.parse(this.#take(char === '"' ? TEXT : LITERAL)) as Json
+    const found = this.#take(char === '"' ? TEXT : LITERAL, 'looking for beginning of value')
+    return JSON.parse(found) as Json
   }
 
   #object(path: string): Json {
     const object: Record<string, Json> = {}
     this.#sequence('}', () => {
       this.#skipSpace()
-      const name = JSON.parse(this.#take(TEXT)) as string
-      this.#expect(':')
+      const name = JSON.parse(this.#take(TEXT, 'looking for beginning of object key string')) as string
+      this.#expect(':', 'after object key')
       const at = child(path, name)
       if (Object.hasOwn(object, name) && this.duplicates.length < MAX_REPORTED) this.duplicates.push(at)
       define(object, name, this.#value(at))
@@ -74,21 +75,23 @@ class StrictReader {
   #separator(end: string): string {
     this.#skipSpace()
     const char = this.#text[this.#at]
-    if (char !== ',' && char !== end) throw this.#unexpected()
+    if (char !== ',' && char !== end) {
+      throw this.#unexpected(end === '}' ? 'after object key:value pair' : 'after array element')
+    }
     this.#at++
     return char
   }
 
-  #expect(char: string): void {
+  #expect(char: string, context: string): void {
     this.#skipSpace()
-    if (this.#text[this.#at] !== char) throw this.#unexpected()
+    if (this.#text[this.#at] !== char) throw this.#unexpected(context)
     this.#at++
   }
 
-  #take(pattern: RegExp): string {
+  #take(pattern: RegExp, context: string): string {
     pattern.lastIndex = this.#at
     const found = pattern.exec(this.#text)?.[0]
-    if (found === undefined) throw this.#unexpected()
+    if (found === undefined) throw this.#unexpected(context)
     this.#at += found.length
     return found
   }
@@ -98,8 +101,11 @@ class StrictReader {
     this.#at += SPACE.exec(this.#text)?.[0].length ?? 0
   }
 
-  #unexpected(): JsonError {
-    return new JsonError(`invalid JSON at character ${this.#at}`)
+  /** In the words of Go's decoder, which is what an API server passes on. */
+  #unexpected(context: string): JsonError {
+    const char = this.#text[this.#at]
+    if (char === undefined) return new JsonError('unexpected end of JSON input')
+    return new JsonError(`invalid character ${char === "'" ? `'\\''` : `'${char}'`} ${context}`)
   }
 }
 

@@ -51,14 +51,18 @@ export class History {
     return this.#changes.slice(this.#firstAfter(revision)).filter((change) => change.resource === resource)
   }
 
-  /** The state of one resource at a revision, made by undoing what came later; undefined as for `since`. */
+  /**
+   * The state of one resource at a revision, made by undoing what came later, not yet committed writes included;
+   * undefined as for `since`.
+   */
   rewind(
     resource: string,
     current: ReadonlyMap<string, KubeObject>,
-    revision: number,
+    to: { readonly revision: number; readonly pending: readonly Change[] },
   ): ReadonlyMap<string, KubeObject> | undefined {
-    const later = this.since(resource, revision)
-    if (!later) return undefined
+    const committed = this.since(resource, to.revision)
+    if (!committed) return undefined
+    const later = [...committed, ...to.pending.filter((change) => change.resource === resource)]
     if (later.length === 0) return current
     const state = new Map(current)
     for (const change of later.toReversed()) {

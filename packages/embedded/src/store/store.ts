@@ -75,6 +75,14 @@ export class Store {
     return objects
   }
 
+  /** The objects of a resource at a committed revision; undefined when that is compacted away. */
+  past(resource: string, revision: number): ReadonlyMap<string, KubeObject> | undefined {
+    return this.history.rewind(resource, this.all(resource), {
+      revision,
+      pending: this.#batch?.changes ?? [],
+    })
+  }
+
   /** Every resource that has or had objects. */
   resources(): readonly string[] {
     return [...this.#resources.keys()]

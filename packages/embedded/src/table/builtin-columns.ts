@@ -2,9 +2,9 @@ import { at, type Json, listAt, objectAt, stringAt, stringsAt } from '../json.ts
 import type { KubeObject } from '../objects.ts'
 import { ageOf } from './age.ts'
 import type { Column } from './column.ts'
-import { podColumns } from './pod-columns.ts'
 import { age, column, integer, NAME, NONE, wide } from './column-kit.ts'
 import { nodeColumns } from './node-columns.ts'
+import { podColumns } from './pod-columns.ts'
 
 const NAMESPACE_COLUMNS = [
   NAME,

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { invalid, notSupported, OMIT, required } from '../cause.ts'
+import { invalid, notSupported, OMIT, required, type Shown } from '../cause.ts'
 import { index } from '../path.ts'
-import type { Cause, Crd, JsonSchema } from '../types.ts'
-import { groupCauses, metadataCauses, nameCauses } from './names.ts'
-import { schemaCauses } from './schema-causes.ts'
-import { versionCauses, versionSchemaCauses } from './version.ts'
+import type { Cause, Crd, CrdVersion } from '../types.ts'
+import { groupCauses, labelProblem, metadataCauses, nameCauses } from './names.ts'
+import { columnsCauses, deprecationCauses, selectableCauses, versionSchemaCauses } from './version.ts'
 
 /** Fills what a CRD may leave out: singular, list kind and conversion (apiextensions/v1 defaults). */
 export function defaultCrd(crd: Crd): Crd {
@@ -29,34 +28,38 @@ function scopeCauses(scope: string): readonly Cause[] {
   return scopes.includes(scope) ? [] : [notSupported('spec.scope', scope, scopes)]
 }
 
+type Check = (version: CrdVersion, path: string) => readonly Cause[]
+
 /**
- * An API server moves what all versions say alike to the top of the spec, and looks at it there once: `spec.validation`
- * is then where a cause points.
+ * Checks a part of the versions. An API server moves what all versions say alike to the top of the spec and looks at it
+ * there once; `spec` is then where a cause points.
  */
-function sharedSchema({ spec }: Crd): JsonSchema | undefined {
-  const [first, ...rest] = spec.versions.map((version) => version.schema?.openAPIV3Schema)
-  const same = (schema: JsonSchema | undefined) => isDeepStrictEqual(schema, first)
-  return first !== undefined && rest.every(same) ? first : undefined
+function partCauses({ spec }: Crd, part: keyof CrdVersion, check: Check): readonly Cause[] {
+  const [first] = spec.versions
+  const alike = spec.versions.every((version) => isDeepStrictEqual(version[part], first?.[part]))
+  if (first?.[part] !== undefined && alike) return check(first, 'spec')
+  return spec.versions.flatMap((version, i) => check(version, index('spec.versions', i)))
 }
 
-function versionsCauses(crd: Crd): readonly Cause[] {
-  const { versions } = crd.spec
-  const shared = sharedSchema(crd)
-  const unique = new Set(versions.map((v) => v.name)).size === versions.length
-  const stored = versions.filter((v) => v.storage).length
-  const says = (why: string) => invalid('spec.versions', OMIT, why)
-  return [
-    ...(shared === undefined ? [] : schemaCauses(shared, 'spec.validation.openAPIV3Schema')),
-    ...versions.flatMap((version, i) => {
-      const path = index('spec.versions', i)
-      return [
-        ...(shared === undefined ? versionSchemaCauses(version, path) : []),
-        ...versionCauses(version, path),
-      ]
-    }),
-    ...(unique ? [] : [says('must contain unique version names')]),
-    ...(stored === 1 ? [] : [says('must have exactly one version marked as storage version')]),
-  ]
+function storageCauses({ spec }: Crd): readonly Cause[] {
+  const stored = spec.versions.filter((v) => v.storage).length
+  const shown: Shown = spec.versions.length === 0 ? [] : OMIT
+  const one = invalid('spec.versions', shown, 'must have exactly one version marked as storage version')
+  const none = invalid('status.storedVersions', null, 'must have at least one stored version')
+  if (stored === 1) return []
+  return stored === 0 ? [one, none] : [one]
+}
+
+function versionNameCauses({ spec }: Crd): readonly Cause[] {
+  const names = spec.versions.map((v) => v.name)
+  const problems = names.flatMap((name, i) => {
+    const problem = labelProblem(name)
+    const first = i === 0 ? ['spec.version'] : []
+    const fields = problem === '' ? [] : [...first, `${index('spec.versions', i)}.name`]
+    return fields.map((field) => invalid(field, name, problem))
+  })
+  const unique = new Set(names).size === names.length
+  return unique ? problems : [...problems, invalid('spec.versions', OMIT, 'must contain unique version names')]
 }
 
 /** Conversion by webhook is not served: every version of a CRD must have schemas that need none. */
@@ -87,7 +90,12 @@ export function validateCrd(crd: Crd, old?: Crd): readonly Cause[] {
     ...metadataCauses(crd),
     ...groupCauses(crd.spec.group),
     ...scopeCauses(crd.spec.scope),
-    ...versionsCauses(crd),
+    ...partCauses(crd, 'schema', versionSchemaCauses),
+    ...partCauses(crd, 'additionalPrinterColumns', columnsCauses),
+    ...partCauses(crd, 'selectableFields', selectableCauses),
+    ...partCauses(crd, 'deprecationWarning', deprecationCauses),
+    ...versionNameCauses(crd),
+    ...storageCauses(crd),
     ...nameCauses(crd.spec.names),
     ...conversionCauses(crd),
     ...immutableCauses(crd, old),

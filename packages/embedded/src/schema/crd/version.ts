@@ -2,7 +2,6 @@ import { duplicate, invalid, required, tooMany } from '../cause.ts'
 import { resolveFieldPath } from '../field-path.ts'
 import { child, index } from '../path.ts'
 import type { Cause, CrdVersion, PrinterColumn } from '../types.ts'
-import { labelProblem } from './names.ts'
 import { schemaCauses } from './schema-causes.ts'
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
@@ -41,45 +40,39 @@ function selectableCause(jsonPath: string, version: CrdVersion, path: string): C
   return invalid(at, jsonPath, why)
 }
 
-function selectableCauses(version: CrdVersion, path: string): readonly Cause[] {
+/** Every problem of the selectable fields of a version. */
+export function selectableCauses(version: CrdVersion, at: string): readonly Cause[] {
+  const path = child(at, 'selectableFields')
   const fields = version.selectableFields ?? []
   const seen = new Set<string>()
   const causes = fields.flatMap(({ jsonPath }, i) => {
-    const at = index(path, i)
+    const field = index(path, i)
     const repeated = seen.has(jsonPath)
     seen.add(jsonPath)
     return (
-      selectableCause(jsonPath, version, at) ?? (repeated ? duplicate(child(at, 'jsonPath'), jsonPath) : [])
+      selectableCause(jsonPath, version, field) ?? (repeated ? duplicate(child(field, 'jsonPath'), jsonPath) : [])
     )
   })
   return seen.size > MAX_SELECTABLE ? [...causes, tooMany(path, seen.size, MAX_SELECTABLE)] : causes
 }
 
-/** Every problem of the schema of one version. */
+/** Every problem of the schema of one version, or of all where they share it. */
 export function versionSchemaCauses(version: CrdVersion, path: string): readonly Cause[] {
   const schema = version.schema?.openAPIV3Schema
-  const at = child(child(path, 'schema'), 'openAPIV3Schema')
+  const at = `${child(path, path === 'spec' ? 'validation' : 'schema')}.openAPIV3Schema`
   return schema === undefined ? [required(at)] : schemaCauses(schema, at)
 }
 
-/** Every problem of one entry of `spec.versions` but its schema. */
-export function versionCauses(version: CrdVersion, path: string): readonly Cause[] {
-  const name = labelProblem(version.name)
-  const warning = version.deprecationWarning !== undefined && !version.deprecated
-  return [
-    ...(name === '' ? [] : [invalid(child(path, 'name'), version.name, name)]),
-    ...(warning
-      ? [
-          invalid(
-            child(path, 'deprecationWarning'),
-            version.deprecationWarning ?? '',
-            'can only be set for deprecated versions',
-          ),
-        ]
-      : []),
-    ...(version.additionalPrinterColumns ?? []).flatMap((column, i) =>
-      columnCauses(column, index(child(path, 'additionalPrinterColumns'), i)),
-    ),
-    ...selectableCauses(version, child(path, 'selectableFields')),
-  ]
+/** Every problem of the printer columns of a version. */
+export function columnsCauses({ additionalPrinterColumns = [] }: CrdVersion, path: string): readonly Cause[] {
+  return additionalPrinterColumns.flatMap((column, i) =>
+    columnCauses(column, index(child(path, 'additionalPrinterColumns'), i)),
+  )
+}
+
+/** A warning may only be given for a version that is deprecated. */
+export function deprecationCauses({ deprecated, deprecationWarning }: CrdVersion, path: string): readonly Cause[] {
+  if (deprecationWarning === undefined || deprecated) return []
+  const why = 'can only be set for deprecated versions'
+  return [invalid(child(path, 'deprecationWarning'), deprecationWarning, why)]
 }

@@ -1,0 +1,67 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { messageOf } from '@upgrade-hub/core'
+import { StorageError } from '../errors.ts'
+
+export interface TlsMaterial {
+  /** PEM. */
+  readonly cert: string
+  readonly key: string
+  readonly ca: string
+}
+
+export interface ListenOptions {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly tls: TlsMaterial
+  handle(request: IncomingMessage, response: ServerResponse): void
+}
+
+const MAX_CONNECTIONS = 12_000
+const HEADERS_MS = 10_000
+/** A whole request must be in by then; answers, as watches, may take longer. */
+const REQUEST_MS = 60_000
+const KEEP_ALIVE_MS = 120_000
+const MAX_HEADER_BYTES = 32 * 1024
+
+/** Listens for HTTPS with caps on time, size and number. Throws StorageError's sibling of the port: it is taken. */
+export async function listen({ host, port, tls, handle }: ListenOptions): Promise<Server> {
+  const server = createServer({
+    cert: tls.cert,
+    key: tls.key,
+    ALPNProtocols: ['http/1.1'],
+    minVersion: 'TLSv1.2',
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    noDelay: true,
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  server.on('request', handle)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(port, host, resolve)
+  try {
+    await promise
+  } catch (error) {
+    throw new StorageError(`cannot listen on ${host}:${port}: ${messageOf(error)}`, error)
+  }
+  server.off('error', reject)
+  return server
+}
+
+export function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}
+
+/** Takes no more connections and waits until those that are open are done or cut off. */
+export async function closeServer(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  server.close(() => resolve())
+  server.closeIdleConnections()
+  server.closeAllConnections()
+  await promise
+}

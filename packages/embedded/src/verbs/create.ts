@@ -1,0 +1,123 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { worldOf } from '../api.ts'
+import { alreadyExists, badRequest, forbidden, invalid, notFound, StatusError, tooLarge } from '../errors.ts'
+import { trackFields } from '../fields/managed-fields.ts'
+import { type Call, managerOf } from '../http/call.ts'
+import { type WriteOptions, writeOptions } from '../http/options.ts'
+import type { Reply } from '../http/reply.ts'
+import { validateMeta } from '../meta-validation.ts'
+import { type KubeObject, keyOf, withFields, withMeta } from '../objects.ts'
+import { hasStatus, type World } from '../registry/resource.ts'
+import { readObject } from './read-object.ts'
+
+const GENERATED_PREFIX_MAX = 58
+const GENERATED_LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
+const GENERATED_LENGTH = 5
+const GENERATED_TRIES = 8
+/** What etcd takes for one object by default. */
+const OBJECT_MAX_BYTES = 1_572_864
+
+/** POST to a collection. */
+export async function create(call: Call): Promise<Reply> {
+  const options = writeOptions(call.query, 'CreateOptions')
+  const sent = await readObject(call, options.fieldValidation)
+  return { status: 201, object: await createObject(call, sent, options) }
+}
+
+async function createObject(call: Call, sent: KubeObject, options: WriteOptions): Promise<KubeObject> {
+  const { api, resource } = call
+  const world = worldOf(api)
+  checkNamespace(call, sent.metadata.name)
+  const prepared = prepare(call, sent, world)
+  const attributes = {
+    call,
+    operation: 'CREATE' as const,
+    object: prepared,
+    oldObject: undefined,
+    dryRun: options.dryRun,
+  }
+  const mutated = await api.admission.mutate(attributes)
+  const object = resource.strategy.onCreate?.(mutated, world) ?? mutated
+  const causes = [
+    ...validateMeta(object.metadata, resource.strategy.nameRule),
+    ...(resource.strategy.validate?.(object, undefined, undefined) ?? []),
+  ]
+  if (causes.length > 0) throw invalid(resource, object.metadata.name, causes)
+  await api.admission.validate({ ...attributes, object })
+  return insert(call, object, options.dryRun)
+}
+
+async function insert(call: Call, object: KubeObject, dryRun: boolean): Promise<KubeObject> {
+  const { store } = call.api
+  const { resource } = call
+  const key = keyOf(call.namespace, object.metadata.name)
+  if (store.get(resource.storage, key)) throw alreadyExists(resource, object.metadata.name)
+  if (dryRun) return object
+  const stored = resource.toStorage(object)
+  checkSize(stored)
+  const written = store.put(resource.storage, key, stored)
+  await store.settled()
+  return resource.fromStorage(written)
+}
+
+export function checkSize(object: KubeObject): void {
+  if (JSON.stringify(object).length > OBJECT_MAX_BYTES) throw tooLarge('etcdserver: request is too large')
+}
+
+/** Nothing is made in a namespace that is not there, or that goes. */
+function checkNamespace(call: Call, name: string): void {
+  const { namespace, api, resource } = call
+  if (namespace === undefined) return
+  const found = api.store.get('namespaces', namespace)
+  if (!found) throw notFound({ group: '', plural: 'namespaces', kind: 'Namespace' }, namespace)
+  if (!found.metadata.deletionTimestamp) return
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`
+  const error = forbidden(resource, name, why)
+  const cause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  }
+  throw new StatusError(403, 'Forbidden', error.message, { ...error.statusDetails, causes: [cause] })
+}
+
+/** What the server says of a new object: name, uid, birth, and who owns its fields. */
+function prepare(call: Call, sent: KubeObject, world: World): KubeObject {
+  const { resource, namespace } = call
+  const { metadata } = sent
+  if (metadata.namespace && metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+  if (metadata.resourceVersion)
+    throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
+  const bare =
+    hasStatus(resource) && !resource.strategy.keepsStatusOnCreate
+      ? withFields(sent, { status: undefined })
+      : sent
+  const born = withMeta(bare, {
+    name: metadata.name || generateName(call, metadata.generateName ?? ''),
+    namespace,
+    uid: randomUUID(),
+    creationTimestamp: world.now,
+    generation: resource.strategy.generation ? 1 : undefined,
+    resourceVersion: undefined,
+    deletionTimestamp: undefined,
+    deletionGracePeriodSeconds: undefined,
+  })
+  const writer = { manager: managerOf(call), subresource: '', time: world.now }
+  return trackFields(born, undefined, resource, writer)
+}
+
+function generateName(call: Call, prefix: string): string {
+  if (!prefix) return ''
+  const base = prefix.slice(0, GENERATED_PREFIX_MAX)
+  for (let tries = 0; ; tries++) {
+    const letters = Array.from(
+      { length: GENERATED_LENGTH },
+      () => GENERATED_LETTERS[randomInt(GENERATED_LETTERS.length)],
+    )
+    const name = base + letters.join('')
+    const taken = call.api.store.get(call.resource.storage, keyOf(call.namespace, name))
+    if (!taken || tries >= GENERATED_TRIES) return name
+  }
+}
