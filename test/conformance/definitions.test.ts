@@ -29,7 +29,7 @@ describeBoth('both planes on definitions of kinds', (embedded, real) => {
     const schema = (rule: string) => object({ a: { type: 'integer', maximum: 5 } }, rules({ rule }))
     await inTurn(
       plane,
-      BAD_RULES.map(([title, rule]) => [title, schema(rule)]),
+      BAD_RULES.map(([title, rule]) => [`rule: ${title}`, schema(rule)]),
     )
   })
 

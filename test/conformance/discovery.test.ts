@@ -6,9 +6,9 @@ describeBoth('both planes on what they are', (embedded, real) => {
   const planes = { embedded, real }
 
   itAgrees('list the resources of our groups', planes, async (plane) => {
-    await plane.call('jobs', 'GET', '/apis/operations.kubeedge.io/v1alpha2')
-    await plane.call('jobs', 'GET', '/apis/operations.kubeedge.io/v1alpha1')
-    await plane.call('tasks', 'GET', '/apis/upgradehub.io/v1alpha1')
+    await plane.call('resources of jobs', 'GET', '/apis/operations.kubeedge.io/v1alpha2')
+    await plane.call('resources of jobs', 'GET', '/apis/operations.kubeedge.io/v1alpha1')
+    await plane.call('resources of tasks', 'GET', '/apis/upgradehub.io/v1alpha1')
     await plane.call('group', 'GET', '/apis/operations.kubeedge.io')
     await plane.call('group', 'GET', '/apis/upgradehub.io')
   })

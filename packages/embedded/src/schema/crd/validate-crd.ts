@@ -59,7 +59,9 @@ function versionNameCauses({ spec }: Crd): readonly Cause[] {
     return fields.map((field) => invalid(field, name, problem))
   })
   const unique = new Set(names).size === names.length
-  return unique ? problems : [...problems, invalid('spec.versions', OMIT, 'must contain unique version names')]
+  return unique
+    ? problems
+    : [...problems, invalid('spec.versions', OMIT, 'must contain unique version names')]
 }
 
 /** Conversion by webhook is not served: every version of a CRD must have schemas that need none. */

@@ -50,7 +50,8 @@ export function selectableCauses(version: CrdVersion, at: string): readonly Caus
     const repeated = seen.has(jsonPath)
     seen.add(jsonPath)
     return (
-      selectableCause(jsonPath, version, field) ?? (repeated ? duplicate(child(field, 'jsonPath'), jsonPath) : [])
+      selectableCause(jsonPath, version, field) ??
+      (repeated ? duplicate(child(field, 'jsonPath'), jsonPath) : [])
     )
   })
   return seen.size > MAX_SELECTABLE ? [...causes, tooMany(path, seen.size, MAX_SELECTABLE)] : causes
@@ -71,7 +72,10 @@ export function columnsCauses({ additionalPrinterColumns = [] }: CrdVersion, pat
 }
 
 /** A warning may only be given for a version that is deprecated. */
-export function deprecationCauses({ deprecated, deprecationWarning }: CrdVersion, path: string): readonly Cause[] {
+export function deprecationCauses(
+  { deprecated, deprecationWarning }: CrdVersion,
+  path: string,
+): readonly Cause[] {
   if (deprecationWarning === undefined || deprecated) return []
   const why = 'can only be set for deprecated versions'
   return [invalid(child(path, 'deprecationWarning'), deprecationWarning, why)]
