@@ -62,6 +62,13 @@ export async function startHub(config: HubConfig, options: StartOptions = {}): P
   }
 }
 
+/** What the roles share. */
+interface Shared {
+  readonly client: KubeClient
+  readonly nodes: Informer<Node, SlimNode>
+  readonly recorder: EventRecorder
+}
+
 /** Puts the parts together, each with the step that takes it down again. */
 class Starting {
   readonly #config: HubConfig
@@ -69,6 +76,8 @@ class Starting {
   readonly #log: Logger
   readonly #stack: StopStack
   readonly #registry = createMetrics()
+  /** Names this process in the lease and in events. */
+  readonly #identity = `${hostname()}_${randomBytes(4).toString('hex')}`
   #isReady = false
 
   constructor(config: HubConfig, parts: { clock: Clock; log: Logger; stack: StopStack }) {
@@ -84,11 +93,11 @@ class Starting {
     const embedded = this.#config.embedded.enabled ? await this.#startEmbedded() : undefined
     const client = await this.#connect(embedded)
     if (embedded) await furnish(client, { clock: this.#clock, log: this.#log })
-    const nodes = this.#followNodes(client)
-    const webhooks = roles.webhooks ? await this.#startWebhooks(client, nodes) : undefined
-    if (roles.channel || roles.controllers) await nodes.synced(this.#stack.signal)
-    const gateway = roles.channel ? await this.#startGateway(client, nodes) : undefined
-    if (roles.controllers) this.#startControllers(client, nodes)
+    const shared = { client, nodes: this.#followNodes(client), recorder: this.#record(client) }
+    const webhooks = roles.webhooks ? await this.#startWebhooks(shared) : undefined
+    if (roles.channel || roles.controllers) await shared.nodes.synced(this.#stack.signal)
+    const gateway = roles.channel ? await this.#startGateway(shared) : undefined
+    if (roles.controllers) this.#startControllers(shared)
     this.#isReady = true
     this.#stack.push('readiness', () => Promise.resolve(void (this.#isReady = false)))
     const ports = {
@@ -152,7 +161,20 @@ class Starting {
     return nodes
   }
 
-  async #startWebhooks(client: KubeClient, nodes: Informer<Node, SlimNode>): Promise<number> {
+  #record(client: KubeClient): EventRecorder {
+    const recorder = new EventRecorder({
+      client,
+      reportingController: 'upgradehub.io/cloudhub',
+      reportingInstance: this.#identity,
+      clock: this.#clock,
+      log: this.#log,
+      metrics: this.#metrics,
+    })
+    this.#stack.push('events', () => recorder.flush())
+    return recorder
+  }
+
+  async #startWebhooks({ client, nodes }: Shared): Promise<number> {
     const webhooks = await startWebhooks({
       client,
       config: this.#config,
@@ -165,10 +187,11 @@ class Starting {
     return webhooks.port
   }
 
-  async #startGateway(client: KubeClient, nodes: Informer<Node, SlimNode>): Promise<Gateway> {
+  async #startGateway({ client, nodes, recorder }: Shared): Promise<Gateway> {
     const gateway = await startGateway({
       client,
       nodes,
+      recorder,
       config: this.#config,
       hubCa: await openHubCa(client, this.#log),
       signal: this.#stack.signal,
@@ -180,16 +203,16 @@ class Starting {
     return gateway
   }
 
-  #startControllers(client: KubeClient, nodes: Informer<Node, SlimNode>): void {
-    const identity = `${hostname()}_${randomBytes(4).toString('hex')}`
-    const parts = { client, clock: this.#clock, log: this.#log, metrics: this.#metrics }
-    const recorder = new EventRecorder({
-      ...parts,
-      reportingController: 'upgradehub.io/cloudhub',
-      reportingInstance: identity,
+  #startControllers({ client, nodes, recorder }: Shared): void {
+    const controllers = startControllers({
+      client,
+      nodes,
+      recorder,
+      identity: this.#identity,
+      clock: this.#clock,
+      log: this.#log,
+      metrics: this.#metrics,
     })
-    this.#stack.push('events', () => recorder.flush())
-    const controllers = startControllers({ ...parts, nodes, recorder, identity })
     this.#background('controllers', (signal) => controllers.run(signal))
   }
 

@@ -37,7 +37,7 @@ export function readTokenFlags(args: readonly string[]): { request: TokenRequest
 export async function tokenCommand(client: KubeApi, request: TokenRequest, log: Logger): Promise<string> {
   const { token, secret, expiresAt } = await createToken(client, await openHubCa(client, log), request)
   log.info(
-    { node: request.nodeName, secret, expiresAt },
+    { node: request.nodeName, stored: `Secret ${secret}`, expiresAt },
     'bootstrap token made; delete the Secret to revoke it',
   )
   return token

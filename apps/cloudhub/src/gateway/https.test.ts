@@ -239,16 +239,16 @@ describe('who may post (S25, S26)', () => {
         nodename: 'n1',
       },
     })
-    expect([answer.status, codeOf(answer)]).toEqual([403, 'NO_CERTIFICATE'])
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'NO_CERTIFICATE'])
   })
 
   it('refuses a certificate of another CA with the right name', async () => {
-    expect((await post(result(), await edge('n1', { ca: otherCa }))).status).toBe(403)
+    expect((await post(result(), await edge('n1', { ca: otherCa }))).status).toBe(401)
   })
 
   it('refuses a server certificate of our own CA', async () => {
     const { cert, key } = certificate.current
-    expect((await post(result(), { cert, key })).status).toBe(403)
+    expect((await post(result(), { cert, key })).status).toBe(401)
   })
 
   it.each([
@@ -259,20 +259,20 @@ describe('who may post (S25, S26)', () => {
     ['a slash', { commonName: 'system:node:n1/x', organization: 'system:nodes' }],
   ])('refuses a certificate with %s', async (_, subject) => {
     const { certPem, keyPem } = await hubCa.ca.issueClient({ ...subject, validDays: 1 })
-    expect((await post(result(), { cert: certPem, key: keyPem })).status).toBe(403)
+    expect((await post(result(), { cert: certPem, key: keyPem })).status).toBe(401)
   })
 
   it('refuses an expired certificate', async () => {
     const { csrDer, keyPem } = await createNodeCsr({ nodeName: 'n1' })
     const { certPem } = await hubCa.ca.signNodeCsr(csrDer, { nodeName: 'n1', validSeconds: -60 })
-    expect((await post(result(), { cert: certPem, key: keyPem })).status).toBe(403)
+    expect((await post(result(), { cert: certPem, key: keyPem })).status).toBe(401)
   })
 
   it('refuses a certificate whose identity was deleted', async () => {
     const credentials = await edge('n1')
     await kube.delete(IDENTITIES, 'n1')
     const answer = await post(result(), credentials)
-    expect([answer.status, codeOf(answer)]).toEqual([403, 'REVOKED'])
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'REVOKED'])
   })
 })
 
@@ -474,7 +474,7 @@ describe('rotation', () => {
     expect(socket.getPeerX509Certificate()?.serialNumber).not.toBe(before)
     socket.destroy()
     expect((await post(result(), await edge('n1'))).status).toBe(200)
-    expect((await post(result())).status).toBe(403)
+    expect((await post(result())).status).toBe(401)
   })
 })
 

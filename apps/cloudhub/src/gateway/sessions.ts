@@ -5,6 +5,7 @@ import type { Clock, Logger } from '@upgrade-hub/core'
 import { identityOf } from '@upgrade-hub/pki'
 import { CLOSE, type Hello, LIMITS, type Welcome } from '@upgrade-hub/protocol'
 import { HttpError } from '../errors.ts'
+import { RateLimiter } from '../http/rate-limit.ts'
 import type { KubeApi } from '../kube-api.ts'
 import { mayUse } from './identity/decide.ts'
 import type { Identities } from './identity/identities.ts'
@@ -30,6 +31,8 @@ export interface SessionsOptions {
   readonly log: Logger
 }
 
+const RESULTS_OF_A_NODE = { perSecond: 2, burst: 20 }
+
 interface Open {
   readonly session: EdgeSession
   readonly intents: SessionIntents
@@ -40,11 +43,13 @@ interface Open {
 export class Sessions implements Pick<AcceptOptions, 'authorize' | 'welcome' | 'onSession'> {
   readonly #options: SessionsOptions
   readonly #open = new Map<string, Open>()
-  /** The key that the newest handshake of a node was made with. */
+  /** The key that the newest handshake of a node was made with; one for each node that is enrolled. */
   readonly #keys = new Map<string, string>()
+  readonly #results: RateLimiter
 
   constructor(options: SessionsOptions) {
     this.#options = options
+    this.#results = new RateLimiter(RESULTS_OF_A_NODE, options.clock)
   }
 
   /** The session of a node on this replica. */
@@ -96,9 +101,8 @@ export class Sessions implements Pick<AcceptOptions, 'authorize' | 'welcome' | '
     const intents = new SessionIntents({ session, find, serverNow, clock, log })
     this.#open.get(nodeName)?.intents.dispose()
     this.#open.set(nodeName, { session, intents, fingerprint: this.#keys.get(nodeName) ?? '' })
-    this.#keys.delete(nodeName)
     void session.closed.then(() => this.#closed(session))
-    converse({ session, intents, reports, serverNow, clock, log })
+    converse({ session, intents, reports, results: this.#results, serverNow, log })
     registered.opened(session).catch((error: unknown) => {
       log.error({ node: nodeName, err: error }, 'the Node of an edge cannot be looked after')
       session.close(CLOSE.goingAway, 'Unavailable')
@@ -115,6 +119,7 @@ export class Sessions implements Pick<AcceptOptions, 'authorize' | 'welcome' | '
 
   /** An identity has changed, or is gone: a session with a key that may not speak any more ends. */
   onIdentity(nodeName: string, spec: EdgeIdentitySpec | undefined): void {
+    if (!spec) this.#keys.delete(nodeName)
     const open = this.#open.get(nodeName)
     if (!open || (spec && mayUse(spec, open.fingerprint))) return
     this.#options.log.warn({ node: nodeName }, 'the identity of a connected edge was revoked')

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:https'
 import type { EdgeIdentity, NodeUpgradeTask } from '@upgrade-hub/api'
 import { acceptSessions, SESSION_SERVER_OPTIONS } from '@upgrade-hub/channel'
 import type { Clock, Logger, Metrics } from '@upgrade-hub/core'
-import { Informer, type KubeClient } from '@upgrade-hub/kube'
+import { type EventRecorder, Informer, type KubeClient } from '@upgrade-hub/kube'
 import type { HubCa } from '../certificates/hub-ca.ts'
 import { ServerCertificate } from '../certificates/server-certificate.ts'
 import type { HubConfig } from '../config.ts'
@@ -22,6 +22,8 @@ export interface GatewayOptions {
   readonly nodes: NodeCache
   readonly config: HubConfig
   readonly hubCa: HubCa
+  /** Tells people of two machines that claim one node. */
+  readonly recorder: Pick<EventRecorder, 'record'>
   /** Ends a start that is still under way. */
   readonly signal?: AbortSignal
   readonly clock: Clock
@@ -120,7 +122,8 @@ async function serve(options: GatewayOptions, parts: Parts, certificate: ServerC
   const api = createEdgeApi({ client, hubCa, certificate, identities, store, nodeDays, clock, log })
   const server = websocketServer(hubCa, certificate)
   const { authorize, welcome, onSession } = sessions
-  const gate = acceptSessions({ server, authorize, welcome, onSession, clock, log, metrics })
+  const onConflict = tellConflict(options)
+  const gate = acceptSessions({ server, authorize, welcome, onSession, onConflict, clock, log, metrics })
   const close = async (retryAfterSeconds: number) => {
     server.close()
     await gate.close(retryAfterSeconds)
@@ -134,6 +137,20 @@ async function serve(options: GatewayOptions, parts: Parts, certificate: ServerC
   } catch (error) {
     await close(0)
     throw error
+  }
+}
+
+const CONFLICTS = {
+  IdentityConflict: 'a certificate of this node was used to speak for another',
+  FlipFlop: 'two machines take turns in speaking for this node: one certificate was copied',
+} as const
+
+/** An event on the Node, which is where an operator looks. */
+function tellConflict({ nodes, recorder }: GatewayOptions) {
+  return (nodeName: string, kind: keyof typeof CONFLICTS): void => {
+    const uid = nodes.get(nodeName)?.uid ?? ''
+    const regarding = { apiVersion: 'v1', kind: 'Node', name: nodeName, uid }
+    recorder.record({ regarding, type: 'Warning', reason: 'IdentityConflict', note: CONFLICTS[kind] })
   }
 }
 

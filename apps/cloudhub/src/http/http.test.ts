@@ -131,9 +131,9 @@ describe('slow clients (S32)', () => {
   afterEach(() => app.close())
 
   const closed = (socket: { on(event: string, listener: () => void): unknown }) =>
-    new Promise<void>((resolve) => {
+    new Promise<string>((resolve) => {
       socket.on('error', () => undefined)
-      socket.on('close', () => resolve())
+      socket.on('close', () => resolve('closed'))
     })
 
   function secure(): Promise<TLSSocket> {
@@ -147,13 +147,13 @@ describe('slow clients (S32)', () => {
   it('closes who connects and says nothing', async () => {
     const socket = connect(port, '127.0.0.1')
     socket.resume()
-    await closed(socket)
+    expect(await closed(socket)).toBe('closed')
   })
 
   it('closes who says nothing after the handshake', async () => {
     const socket = await secure()
     socket.resume()
-    await closed(socket)
+    expect(await closed(socket)).toBe('closed')
   })
 
   it('closes who never ends its headers', async () => {
@@ -161,7 +161,7 @@ describe('slow clients (S32)', () => {
     socket.resume()
     const drip = setInterval(() => socket.writable && socket.write('x'), 20)
     socket.write('POST / HTTP/1.1\r\n')
-    await closed(socket)
+    expect(await closed(socket)).toBe('closed')
     clearInterval(drip)
   })
 
@@ -175,7 +175,7 @@ describe('slow clients (S32)', () => {
     const over = closed(socket)
     const answer = await callHttps({ port, path: '/', ca: ca.certPem, method: 'POST' })
     expect(answer.text).toBe('ok')
-    await over
+    expect(await over).toBe('closed')
     clearInterval(drip)
   })
 })

@@ -16,4 +16,4 @@ export const HTTP_LIMITS = {
   maxConnections: 4_096,
   maxRequestsPerConnection: 10_000,
 }
-export type HttpLimits = Readonly<typeof HTTP_LIMITS>
+export type HttpLimits = { readonly [limit in keyof typeof HTTP_LIMITS]: number }

@@ -12,6 +12,8 @@ export function decideAnswer(task: NodeUpgradeTask, answer: Answer): EdgeDecisio
     return refuse('NOT_DISPATCHED', 'this intent was never given')
   }
   if (answer.Attempt < (task.status?.attempt ?? 0) || answer.IntentSeq < (intent?.seq ?? 0)) return ALREADY
+  // How a `proceed` ended is told by its result, which is asked for until it is stored: one write, not two.
+  if (intent?.verb === 'proceed' && answer.Value === 'done') return ALREADY
   const edge = edgeForAttempt(task.status?.edge, answer.Attempt)
   if (edge.attempt > answer.Attempt || isAnswered(edge.answer, answer)) return ALREADY
   return { kind: 'patch', edge: { ...edge, answer: storedAnswer(edge.answer, answer) } }

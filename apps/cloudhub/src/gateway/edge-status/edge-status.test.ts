@@ -96,6 +96,16 @@ describe('who may say something of a task', () => {
 })
 
 describe('answers', () => {
+  it('leave the end of a proceed to its result', () => {
+    const proceeding = task({ intent: { seq: 2, verb: 'proceed' } })
+    expect(decideEdge(proceeding, answer({ IntentSeq: 2, Value: 'done', Code: 'Upgraded' }))).toEqual({
+      kind: 'already',
+    })
+    expect(decideEdge(proceeding, answer({ IntentSeq: 2, Value: 'refused', Code: 'Busy' })).kind).toBe(
+      'patch',
+    )
+  })
+
   it('stores what the node prepared', () => {
     const edge = after(task(), answer({ FromVersion: 'v1.0.0', Platform: { os: 'linux', arch: 'arm64' } }))
       .status?.edge

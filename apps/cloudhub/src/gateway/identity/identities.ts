@@ -33,7 +33,7 @@ export class Identities {
 
   /**
    * Resolves when the key may speak for the node. What the cache does not confirm is read once more, because it may have
-   * been enrolled a moment ago. @throws HttpError 403 REVOKED, 503 BUSY; KubeError
+   * been enrolled a moment ago. @throws HttpError 401 REVOKED, 503 BUSY; KubeError
    */
   async admit({ nodeName, fingerprint }: NodeIdentity): Promise<void> {
     const cached = this.#cache.get(nodeName)
@@ -43,11 +43,11 @@ export class Identities {
     }
     const live = await this.#find(nodeName)
     if (!live || !mayUse(live.spec, fingerprint)) {
-      throw new HttpError(403, 'REVOKED', 'this certificate does not speak for the node any more')
+      throw refusal('REVOKED')
     }
   }
 
-  /** Stores who got a certificate. @throws HttpError 403 ALREADY_ENROLLED or REVOKED; KubeError */
+  /** Stores who got a certificate. @throws HttpError 403 ALREADY_ENROLLED, 401 REVOKED; KubeError */
   async enrol(nodeName: string, application: Application): Promise<void> {
     await this.#settle(nodeName, await this.#find(nodeName), (stored) =>
       decideEnrolment(stored?.spec, application),
@@ -56,7 +56,7 @@ export class Identities {
 
   /**
    * Checks the machine behind a session and fills it in at its first hello; nothing is written when nothing is new.
-   * @throws HttpError 403 REVOKED or IDENTITY_CONFLICT; KubeError
+   * @throws HttpError 401 REVOKED, 403 IDENTITY_CONFLICT; KubeError
    */
   async greet({ nodeName, fingerprint }: NodeIdentity, machineID: string): Promise<void> {
     const cached = this.#cache.get(nodeName)
@@ -128,7 +128,7 @@ function refusal(code: 'ALREADY_ENROLLED' | 'REVOKED' | 'IDENTITY_CONFLICT'): Ht
         'the node is enrolled: delete its EdgeIdentity to let another key take over',
       )
     case 'REVOKED':
-      return new HttpError(403, code, 'this certificate does not speak for the node any more')
+      return new HttpError(401, code, 'this certificate does not speak for the node any more')
     case 'IDENTITY_CONFLICT':
       return new HttpError(403, code, 'the certificate belongs to another machine')
   }

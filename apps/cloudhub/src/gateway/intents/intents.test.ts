@@ -85,7 +85,7 @@ describe('intentFrame', () => {
 
 describe('SessionIntents', () => {
   let clock: FakeClock
-  let sent: { at: number; operation: string; content: unknown }[]
+  let sent: { at: number; operation: string; resource: string; content: unknown }[]
   let tasks: Map<string, NodeUpgradeTask>
   let intents: SessionIntents
 
@@ -97,8 +97,7 @@ describe('SessionIntents', () => {
       session: {
         nodeName: 'n1',
         send: (operation, resource, content) => {
-          expect(resource).toBe('upgrade/job/node/n1')
-          sent.push({ at: clock.monotonic(), operation, content })
+          sent.push({ at: clock.monotonic(), operation, resource, content })
           return true
         },
       },
@@ -117,7 +116,7 @@ describe('SessionIntents', () => {
   it('sends an intent at once and again with back-off until it is answered', async () => {
     stored(makeTask())
     await clock.advance(120_000)
-    expect(sent[0]).toMatchObject({ at: 0, operation: 'upgrade' })
+    expect(sent[0]).toMatchObject({ at: 0, operation: 'upgrade', resource: 'upgrade/job/node/n1' })
     expect(sent.length).toBeGreaterThan(4)
     for (const [i, { at }] of sent.slice(1).entries())
       expect(at - (sent[i]?.at ?? 0)).toBeGreaterThanOrEqual(2_000)

@@ -18,7 +18,8 @@ const callers = new WeakMap<IncomingMessage, NodeIdentity>()
 
 /**
  * Lets a request through only as far as its route's `access` says, before its body is read. The identity comes from the
- * client certificate that TLS has verified, never from a header. `admit` refuses revoked ones.
+ * client certificate that TLS has verified, never from a header. `admit` refuses revoked ones. Who is not known is answered
+ * 401 and not 403: an edge whose certificate has run out must keep its results until it has a new one.
  */
 export function guardRoutes(app: HttpsApp, admit: (identity: NodeIdentity) => Promise<void>): void {
   app.addHook('onRequest', async (request) => {
@@ -30,7 +31,7 @@ export function guardRoutes(app: HttpsApp, admit: (identity: NodeIdentity) => Pr
       await admit(identity)
       callers.set(request.raw, identity)
     } else if (access !== 'token-or-node') {
-      throw new HttpError(403, 'NO_CERTIFICATE', 'a node certificate of this hub is needed')
+      throw new HttpError(401, 'NO_CERTIFICATE', 'a node certificate of this hub is needed')
     }
     if (access === undefined) throw new HttpError(403, 'FORBIDDEN', 'nobody may call this')
   })

@@ -1,8 +1,8 @@
 import type { EdgeSession } from '@upgrade-hub/channel'
-import { type Clock, HubError, type Logger, messageOf, parseHistoryId, rfc3339 } from '@upgrade-hub/core'
+import { HubError, type Logger, messageOf, parseHistoryId, rfc3339 } from '@upgrade-hub/core'
 import { type Answer, type Frame, OPERATION, type Progress, type Result } from '@upgrade-hub/protocol'
 import { HttpError } from '../../errors.ts'
-import { RateLimiter } from '../../http/rate-limit.ts'
+import type { RateLimiter } from '../../http/rate-limit.ts'
 import type { SessionIntents } from '../intents/session-intents.ts'
 import type { Reports } from '../reports/reports.ts'
 import { reportOf } from '../routes/results.ts'
@@ -13,17 +13,14 @@ export interface ConversationOptions {
   readonly reports: Pick<Reports, 'answer' | 'progress' | 'result'>
   /** API-server time, ms. */
   readonly serverNow: () => number
-  readonly clock: Clock
+  /** A result may need a look at the API server, so each node has a rate for them. */
+  readonly results: RateLimiter
   readonly log: Logger
 }
 
-/** A result may need a look at the API server, so it has a rate of its own. */
-const RESULTS = { perSecond: 2, burst: 20 }
-
 /** Takes what an edge says during one session: answers, progress and results. The rest of the frames are the channel's. */
 export function converse(options: ConversationOptions): void {
-  const { session, intents, reports, clock } = options
-  const results = new RateLimiter(RESULTS, clock)
+  const { session, intents, reports, results } = options
   session.onFrame((frame) => {
     switch (frame.operation) {
       case OPERATION.answer: {
@@ -34,7 +31,7 @@ export function converse(options: ConversationOptions): void {
       case OPERATION.progress:
         return reports.progress(session.nodeName, frame.content as Progress)
       case OPERATION.result:
-        if (results.take()) void takeResult(frame, options)
+        if (results.take(session.nodeName)) void takeResult(frame, options)
         return
       default:
         return options.log.debug(

@@ -4,6 +4,7 @@ import { FakeClock } from '@upgrade-hub/core/testing'
 import type { Frame, OpenAttempt } from '@upgrade-hub/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { HttpError } from '../../errors.ts'
+import { RateLimiter } from '../../http/rate-limit.ts'
 import { TASKS } from '../../kube-api.ts'
 import { FakeKube, failure } from '../../testing/fake-kube.ts'
 import { makeAnswer, makeProgress, makeResult, makeTask } from '../../testing/tasks.ts'
@@ -108,7 +109,7 @@ describe('converse', () => {
         },
       },
       serverNow: () => clock.now(),
-      clock,
+      results: new RateLimiter({ perSecond: 2, burst: 20 }, clock),
       log: silentLogger,
     })
   })
