@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
+/** Beside the source like unit tests, but with processes, servers or real time limits: too slow for `test:fast`. */
+const COMPONENT = '{packages,apps}/*/src/**/*.component.test.ts'
+
 /** Tests that start processes and control planes run one file after the other: the machine is shared with what they start. */
 const oneAtATime = { fileParallelism: false, testTimeout: 60_000, hookTimeout: 120_000 } as const
 
@@ -24,7 +27,12 @@ export default defineConfig({
             'apps/*/src/**/*.test.ts',
             'test/{architecture,harness,manifests,run,controlplane,sim}/**/*.test.ts',
           ],
+          exclude: [COMPONENT],
         },
+      },
+      {
+        extends: true,
+        test: { name: 'component', include: [COMPONENT], ...oneAtATime },
       },
       ...(['embedded', 'real'] as const).map((plane) => ({
         extends: true as const,

@@ -35,7 +35,7 @@ describe('files', () => {
     expect(
       everything
         .map(({ path }) => path)
-        .filter((path) => !/^[a-z0-9-]+(\.test|\.d|\.config)?\.ts$/.test(basename(path))),
+        .filter((path) => !/^[a-z0-9-]+(\.component)?(\.test|\.d|\.config)?\.ts$/.test(basename(path))),
     ).toEqual([])
   })
 })

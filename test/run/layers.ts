@@ -8,6 +8,7 @@ export interface Layer {
 /** In the order of `npm test`: what is fast and close to the source speaks first. */
 export const LAYERS: readonly Layer[] = [
   { name: 'unit', plane: '', project: 'unit' },
+  { name: 'component', plane: '', project: 'component' },
   { name: 'integration', plane: 'embedded', project: 'integration-embedded' },
   { name: 'integration', plane: 'real', project: 'integration-real' },
   { name: 'conformance', plane: 'both', project: 'conformance' },
