@@ -10,7 +10,7 @@ export interface Connections {
 }
 
 /** The longest answer of a call; a list page of 500 objects is far below. */
-export const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 const MAX_CALL_CONNECTIONS = 16
 const CONNECT_TIMEOUT_MS = 5_000
 /** kube-apiserver closes idle connections after 90 s; whoever closes first avoids a write into a closing one. */

@@ -29,7 +29,7 @@ export async function runExecPlugin(plugin: ExecPlugin, clock: Clock): Promise<L
 }
 
 /** When to renew: a fifth of the life before its end, at most 5 minutes early. Pure. */
-export function lifetime(
+function lifetime(
   expirationTimestamp: string | undefined,
   now: number,
 ): { refreshInMs: number; expiresInMs?: number } {

@@ -47,6 +47,8 @@ export class Transport {
   readonly #seconds: Histogram
   readonly #opened: Counter
   #connections: Connections | undefined
+  /** Of former credentials: they close when what runs on them has ended. */
+  readonly #retired = new Set<Connections>()
 
   constructor(options: {
     access: ClusterAccess
@@ -114,9 +116,9 @@ export class Transport {
 
   /** Ends every connection; calls that run fail. */
   async close(): Promise<void> {
-    const connections = this.#connections
+    const all = this.#connections ? [this.#connections, ...this.#retired] : [...this.#retired]
     this.#connections = undefined
-    if (connections) await destroyConnections(connections)
+    await Promise.all(all.map(destroyConnections))
   }
 
   async #try(call: Call, deadline: Deadline): Promise<string> {
@@ -189,13 +191,20 @@ export class Transport {
     const old = this.#connections
     if (old?.tls === authentication.tls) return old
     this.#connections = openConnections(this.#access, authentication.tls, () => this.#opened.inc())
-    if (old) {
-      this.#log.info({}, 'credentials changed, connections to the API server are made anew')
-      closeConnections(old).catch((error: unknown) =>
-        this.#log.debug({ reason: messageOf(error) }, 'old connections did not close cleanly'),
-      )
-    }
+    if (old) void this.#retire(old)
     return this.#connections
+  }
+
+  async #retire(old: Connections): Promise<void> {
+    this.#log.info({}, 'credentials changed, connections to the API server are made anew')
+    this.#retired.add(old)
+    try {
+      await closeConnections(old)
+    } catch (error) {
+      this.#log.debug({ reason: messageOf(error) }, 'old connections did not close cleanly')
+    } finally {
+      this.#retired.delete(old)
+    }
   }
 
   async #refusal(call: Call, response: Response): Promise<KubeError> {

@@ -34,7 +34,7 @@ export async function* watchEvents<T>(body: Readable, title: string): AsyncGener
 }
 
 /** One line of a watch. Pure. @throws KubeError */
-export function parseEvent<T>(line: string, title: string): WatchEvent<T> {
+function parseEvent<T>(line: string, title: string): WatchEvent<T> {
   const event = parseLine(line, title)
   const metadata = event.object?.metadata
   switch (event.type) {
