@@ -6,6 +6,7 @@ const QUOTED_OBJECT = /"\{\\"apiVersion\\".*\}"/g
 /** Versions of the store that messages tell of. */
 const TOLD_VERSION =
   /(ResourceVersion in the precondition \(|ResourceVersion in record \(|current: |too old resource version: \d+ \()\d+/g
+const PORT = /(127\.0\.0\.1:)\d+/g
 const TIME_FIELDS: ReadonlySet<string> = new Set([
   'creationTimestamp',
   'deletionTimestamp',
@@ -71,7 +72,7 @@ export class Normaliser {
 
   #text(text: string): string {
     const plain = text.replace(QUOTED_OBJECT, '"<object>"').replace(UID, (uid) => this.#uids.of(uid))
-    return plain.replace(TOLD_VERSION, (_, before: string) => `${before}<rv>`)
+    return plain.replace(TOLD_VERSION, (_, before: string) => `${before}<rv>`).replace(PORT, '$1<port>')
   }
 }
 

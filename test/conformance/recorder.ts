@@ -1,6 +1,7 @@
 import { Agent, request } from 'undici'
 import { type Answer, type CallOptions, call as send } from '../harness/http.ts'
 import { type Plane, until } from '../harness/index.ts'
+import { JOBS } from './objects.ts'
 
 type Method = Parameters<typeof send>[1]
 
@@ -56,6 +57,32 @@ export class Recorder {
   /** Asks again until the answer is the one that is waited for. Not recorded: how long a plane takes is its own. */
   async until(what: string, path: string, wanted: (answer: Answer) => boolean): Promise<void> {
     await until(`${this.#plane.name}: ${what}`, async () => wanted(await send(this.#plane, 'GET', path)))
+  }
+
+  /** Records a fact that is no answer, such as what a webhook was asked. */
+  note(label: string, body: unknown): void {
+    this.answers.push({ label, status: 0, warning: '', body })
+  }
+
+  /** Creates the object by dry run until the webhook has been asked about it: a plane learns of webhooks in its time. */
+  async asked(what: string, webhook: { readonly reviews: readonly unknown[] }, body: object): Promise<void> {
+    await this.#probe(what, body, () => webhook.reviews.length > 0)
+  }
+
+  /** Creates the object by dry run until that is refused. */
+  async refused(what: string, body: object): Promise<void> {
+    await this.#probe(what, body, ({ status }) => status >= 400)
+  }
+
+  /** Creates the object by dry run until that is accepted. */
+  async accepted(what: string, body: object): Promise<void> {
+    await this.#probe(what, body, ({ status }) => status < 300)
+  }
+
+  async #probe(what: string, body: object, wanted: (answer: Answer) => boolean): Promise<void> {
+    await until(`${this.#plane.name}: ${what}`, async () =>
+      wanted(await send(this.#plane, 'POST', `${JOBS}?dryRun=All`, { body })),
+    )
   }
 
   /**

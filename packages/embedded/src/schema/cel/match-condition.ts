@@ -37,6 +37,11 @@ function compileCondition(name: string, expression: string, meter: Meter): Condi
   return { name, program: compileProgram(expression, dynamicEnvironment(variables, meter), meter) }
 }
 
+/** The parser draws the place of an error below its sentence. */
+function firstLine(thrown: unknown): string {
+  return thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : messageOf(thrown)
+}
+
 function verdict(
   { name, program }: Condition,
   variables: Readonly<Record<string, unknown>>,
@@ -59,7 +64,7 @@ export function compileMatchConditions(
     try {
       compiled.push(compileCondition(name, expression, meter))
     } catch (thrown) {
-      problems.push({ name, problem: messageOf(thrown) })
+      problems.push({ name, problem: firstLine(thrown) })
     }
   }
   return { conditions: { matches: (attributes) => matchAll(compiled, attributes, meter) }, problems }
