@@ -61,8 +61,7 @@ export async function extractLayer(
     check(`sha256:${unpacked.digest('hex')}`, diffId)
     return sink.findings()
   } catch (error) {
-    await sink.drop()
-    throw archiveError(error)
+    throw archiveError((await sink.drop(error)) ?? error)
   }
 }
 
@@ -108,10 +107,18 @@ class LayerSink {
     return { found: this.#found, hidden: this.#hidden }
   }
 
-  async drop(): Promise<void> {
+  /**
+   * Removes everything that was kept. @returns what the sink itself had against the archive: the pipeline then saw only
+   * that the sink went away
+   */
+  async drop(error: unknown): Promise<unknown> {
     this.tar.destroy()
-    await this.done.catch(() => undefined)
+    const own: unknown = await this.done.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    )
     for (const { path } of this.#found.values()) await rm(path, { force: true })
+    return isPrematureClose(error) ? own : undefined
   }
 
   async #consume(): Promise<void> {
@@ -191,6 +198,11 @@ async function writeAll(
 
 function check(found: string, wanted: string): void {
   if (found !== wanted) throw new OciError('DigestMismatch', `a layer is ${found}, not ${wanted}`)
+}
+
+/** What Node and streamx both say when the next stream of a pipeline went away. */
+function isPrematureClose(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Premature close'
 }
 
 /** tar and zlib throw plain errors for what is broken; the connection's errors stay as they are, to be tried again. */
