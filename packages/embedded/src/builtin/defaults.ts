@@ -7,12 +7,18 @@ const NODE_INFO_FIELDS = [
   ...['kubeletVersion', 'kubeProxyVersion', 'operatingSystem', 'architecture'],
 ]
 
-/** What is never absent from a Node on the wire; `unschedulable: false` is the absence of it. */
+/** `unschedulable: false` is the absence of it. */
 export function defaultNode(node: KubeObject): KubeObject {
-  const info = objectAt(node, 'status', 'nodeInfo')
   const spec = objectAt(node, 'spec')
   return withFields(node, {
     spec: spec['unschedulable'] === false ? assign(spec, { unschedulable: undefined }) : spec,
+  })
+}
+
+/** What is never absent from a Node on the wire. */
+export function zeroNode(node: KubeObject): KubeObject {
+  const info = objectAt(node, 'status', 'nodeInfo')
+  return withFields(node, {
     status: {
       ...objectAt(node, 'status'),
       daemonEndpoints: { kubeletEndpoint: { Port: 0 }, ...objectAt(node, 'status', 'daemonEndpoints') },

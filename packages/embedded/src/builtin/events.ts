@@ -44,7 +44,7 @@ export function eventFromStorage(event: KubeObject): KubeObject {
 }
 
 /** What core/v1 always shows. */
-export function defaultEvent(event: KubeObject): KubeObject {
+export function zeroEvent(event: KubeObject): KubeObject {
   return {
     source: {},
     firstTimestamp: null,
@@ -56,7 +56,7 @@ export function defaultEvent(event: KubeObject): KubeObject {
   } as unknown as KubeObject
 }
 
-export function defaultNewEvent(event: KubeObject): KubeObject {
+export function zeroNewEvent(event: KubeObject): KubeObject {
   return { eventTime: null, ...event } as unknown as KubeObject
 }
 

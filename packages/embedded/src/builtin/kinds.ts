@@ -1,4 +1,4 @@
-import { stringAt } from '../json.ts'
+import { at, stringAt } from '../json.ts'
 import { dns1035Label, dnsLabel, requiredValue } from '../names.ts'
 import type { KubeObject } from '../objects.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -11,16 +11,17 @@ import {
   defaultSecret,
   defaultService,
   defaultWebhooks,
+  zeroNode,
 } from './defaults.ts'
 import {
-  defaultEvent,
-  defaultNewEvent,
   eventFieldNames,
   eventFields,
   eventFromStorage,
   eventToStorage,
   validateCoreEvent,
   validateEvent,
+  zeroEvent,
+  zeroNewEvent,
 } from './events.ts'
 import { createPod, defaultPod } from './pod-defaults.ts'
 import { ALL_VERBS, builtin } from './resource-builder.ts'
@@ -45,9 +46,10 @@ const NODES = builtin({
   shortNames: ['no'],
   subresources: ['status'],
   defaults: defaultNode,
+  zeros: zeroNode,
   strategy: { keepsStatusOnCreate: true },
   fields: ['spec.unschedulable'],
-  fieldsOf: (node) => ({ 'spec.unschedulable': stringAt(node, 'spec', 'unschedulable') || 'false' }),
+  fieldsOf: (node) => ({ 'spec.unschedulable': String(at(node, 'spec', 'unschedulable') ?? false) }),
 })
 
 const NAMESPACES = builtin({
@@ -132,8 +134,8 @@ const CORE_EVENTS = builtin({
   definition: `${CORE}Event`,
   namespaced: true,
   shortNames: ['ev'],
-  defaults: defaultEvent,
-  fromStorage: defaultEvent,
+  zeros: zeroEvent,
+  fromStorage: zeroEvent,
   strategy: { validate: validateCoreEvent },
   fields: eventFieldNames('involvedObject'),
   fieldsOf: eventFields,
@@ -147,7 +149,7 @@ const EVENTS = builtin({
   namespaced: true,
   shortNames: ['ev'],
   storage: CORE_EVENTS.storage,
-  defaults: defaultNewEvent,
+  zeros: zeroNewEvent,
   toStorage: eventToStorage,
   fromStorage: eventFromStorage,
   strategy: { validate: validateEvent },

@@ -12,7 +12,7 @@ export const ALL_VERBS: readonly Verb[] = [
 
 /** What differs from kind to kind; the rest follows from the definition. */
 export interface BuiltinSpec
-  extends Partial<Omit<Resource, 'strategy' | 'schema' | 'decode' | 'columns' | 'custom'>> {
+  extends Partial<Omit<Resource, 'strategy' | 'schema' | 'decode' | 'columns' | 'custom' | 'blank'>> {
   readonly group: string
   readonly plural: string
   readonly kind: string
@@ -21,6 +21,8 @@ export interface BuiltinSpec
   readonly strategy?: Partial<Strategy>
   /** Fills what a client left out; runs on every object that is read from a request. */
   readonly defaults?: (object: KubeObject) => KubeObject
+  /** Adds the fields that are on the wire even when nothing was set. */
+  readonly zeros?: (object: KubeObject) => KubeObject
 }
 
 const PLAIN: Strategy = {
@@ -36,7 +38,7 @@ const same = (object: KubeObject): KubeObject => object
 export function builtin(spec: BuiltinSpec): Resource {
   const version = spec.version ?? 'v1'
   const schema = kindSchema(spec.definition)
-  const { plural, kind, defaults = same } = spec
+  const { plural, kind, defaults = same, zeros = same } = spec
   const storage = spec.storage ?? (spec.group ? `${spec.group}/${plural}` : plural)
   return {
     version,
@@ -55,11 +57,12 @@ export function builtin(spec: BuiltinSpec): Resource {
     storage,
     custom: false,
     schema,
+    blank: zeros(typed({ spec: {}, status: {} }, spec.group, version, kind)),
     strategy: { ...PLAIN, ...spec.strategy },
     columns: builtinColumns(storage),
     decode: (json) => {
       const { object, unknown } = decodeTyped(json, schema)
-      return { object: defaults(typed(object, spec.group, version, kind)), unknown }
+      return { object: zeros(defaults(typed(object, spec.group, version, kind))), unknown }
     },
   }
 }

@@ -49,6 +49,8 @@ function customResource(crd: Crd, version: CrdVersion, stored: string): CustomRe
     subresources: version.subresources?.status ? ['status'] : [],
     storage: `${group}/${names.plural}`,
     custom: true,
+    definition: '',
+    blank: { metadata: {} },
     schema: (version.schema?.openAPIV3Schema ?? {}) as JsonObject,
     compiled,
     columns: customColumns(version.additionalPrinterColumns),

@@ -1,6 +1,6 @@
-import type { Schema } from '../builtin/definitions.ts'
-import { assign, type JsonObject } from '../json.ts'
+import { assign, type JsonObject, objectAt } from '../json.ts'
 import { type KubeObject, type ManagedFieldsEntry, withMeta } from '../objects.ts'
+import type { Resource } from '../registry/resource.ts'
 import {
   compareFields,
   emptySet,
@@ -36,17 +36,12 @@ const UNOWNED_META: Readonly<Record<string, undefined>> = {
 const MAX_UPDATERS = 10
 const ANCIENT = 'ancient-changes'
 
-interface Kind {
-  readonly schema: Schema
-  readonly custom: boolean
-}
+type Kind = Pick<Resource, 'schema' | 'blank'>
 
-function owned(object: KubeObject | undefined, { custom }: Kind): JsonObject {
-  // The fixed parts of a built-in kind are there even when they are empty.
-  const base: JsonObject = custom ? { metadata: {} } : { metadata: {}, spec: {}, status: {} }
-  if (!object) return base
-  const metadata = assign(object.metadata as unknown as JsonObject, UNOWNED_META)
-  return assign({ ...base, ...object }, { apiVersion: undefined, kind: undefined, metadata })
+function owned(object: KubeObject | undefined, { blank }: Kind): JsonObject {
+  const whole = { ...blank, ...object }
+  const metadata = assign(objectAt(whole, 'metadata'), UNOWNED_META)
+  return assign(whole, { apiVersion: undefined, kind: undefined, metadata })
 }
 
 /**

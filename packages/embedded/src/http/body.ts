@@ -4,8 +4,8 @@ import { badRequest, tooLarge } from '../errors.ts'
 /** As kube-apiserver's `MaxRequestBodyBytes`. */
 export const BODY_MAX_BYTES = 3 * 1024 * 1024
 
-/** Reads a whole body as UTF-8. Throws 413 above the limit and 400 when the client goes away. */
-export async function readBody(request: IncomingMessage): Promise<string> {
+/** Reads a whole body. Throws 413 above the limit and 400 when the client goes away. */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > BODY_MAX_BYTES) throw bodyTooLarge()
   const chunks: Buffer[] = []
   let bytes = 0
@@ -19,7 +19,7 @@ export async function readBody(request: IncomingMessage): Promise<string> {
     throw badRequest('the body ended before its end')
   }
   if (bytes > BODY_MAX_BYTES) throw bodyTooLarge()
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }
 
 function bodyTooLarge() {

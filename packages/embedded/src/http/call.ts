@@ -15,7 +15,7 @@ export interface Call {
   readonly headers: IncomingHttpHeaders
   readonly user: User
   /** The whole body; throws 413 above the limit. Read once. */
-  body(): Promise<string>
+  body(): Promise<Buffer>
   /** Adds a `Warning` header to the answer. */
   warn(text: string): void
 }

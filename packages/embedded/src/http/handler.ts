@@ -24,6 +24,7 @@ import type { User } from './authenticator.ts'
 import { readBody } from './body.ts'
 import type { Call } from './call.ts'
 import { type Accepted, negotiate } from './negotiate.ts'
+import { parsePayload } from './payload.ts'
 import { renderList, renderObject } from './render.ts'
 import { includeOf, type Reply } from './reply.ts'
 import { respond, respondText } from './respond.ts'
@@ -80,7 +81,8 @@ export class Handler {
     const review = route.name ? undefined : findReview(route.group, route.version, route.plural)
     if (review) {
       if (request.method !== 'POST') throw methodNotAllowed()
-      respond(response, { status: 201, body: answerReview(this.#api, review, await readBody(request), user) })
+      const { value } = parsePayload(await readBody(request), request.headers['content-type'], review)
+      respond(response, { status: 201, body: answerReview(this.#api, review, { body: value, user }) })
       return
     }
     const resource = this.#find(route)
@@ -105,7 +107,7 @@ export class Handler {
   }
 
   #call(resource: Resource, { request, url, route, user }: Exchange, warnings: string[]): Call {
-    let body: Promise<string> | undefined
+    let body: Promise<Buffer> | undefined
     return {
       api: this.#api,
       resource,

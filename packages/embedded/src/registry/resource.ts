@@ -57,6 +57,10 @@ export interface Resource {
   /** Defined by a CRD: merge patches instead of strategic ones, list items carry their type. */
   readonly custom: boolean
   readonly schema: Schema
+  /** The name of the definition of a built-in kind, '' for others. */
+  readonly definition: string
+  /** An object that nothing was set in: what it has is nobody's. */
+  readonly blank: JsonObject
   readonly strategy: Strategy
   readonly columns: readonly Column[]
   /** A warning for every request to a version that is deprecated. */

@@ -1,11 +1,12 @@
 import type { Api } from '../api.ts'
-import { decodeTyped } from '../builtin/decode.ts'
+import { DecodeError, decodeTyped } from '../builtin/decode.ts'
 import { metaSchema } from '../builtin/definitions.ts'
 import { badRequest, forbidden, invalidOptions, notFound, preconditionFailed } from '../errors.ts'
 import { type Call, nameOf } from '../http/call.ts'
 import { dryRunCauses, listOptions } from '../http/options.ts'
+import { parsePayload } from '../http/payload.ts'
 import type { Reply } from '../http/reply.ts'
-import { at, isObject, type Json, type JsonObject, stringAt, stringsAt } from '../json.ts'
+import { at, isObject, type JsonObject, stringAt, stringsAt } from '../json.ts'
 import { unsupportedValue } from '../names.ts'
 import { type KubeObject, keyOf } from '../objects.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -118,12 +119,18 @@ function checkPreconditions(resource: Resource, object: KubeObject, { preconditi
   }
 }
 
+const OPTIONS = { kind: 'DeleteOptions', definition: 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions' }
+
 async function deleteOptions(call: Call): Promise<DeleteOptions> {
-  return parseDeleteOptions(fromBody(await call.body()), call.query)
+  const body = await call.body()
+  if (body.length === 0) return parseDeleteOptions({}, call.query)
+  const { value } = parsePayload(body, call.headers['content-type'], OPTIONS)
+  return parseDeleteOptions(isObject(value) ? value : {}, call.query)
 }
 
 /** Options of a delete: the body wins, the query says what a body-less client wants. Throws 422. */
-export function parseDeleteOptions(body: JsonObject, query: URLSearchParams): DeleteOptions {
+export function parseDeleteOptions(sent: JsonObject, query: URLSearchParams): DeleteOptions {
+  const body = typedOptions(sent)
   const dryRun = [...stringsAt(body, 'dryRun'), ...query.getAll('dryRun')]
   const orphan = at(body, 'orphanDependents') ?? query.get('orphanDependents')
   const legacy =
@@ -148,15 +155,13 @@ export function parseDeleteOptions(body: JsonObject, query: URLSearchParams): De
   }
 }
 
-function fromBody(text: string): JsonObject {
-  if (text === '') return {}
-  let value: Json
+function typedOptions(sent: JsonObject): JsonObject {
   try {
-    value = JSON.parse(text) as Json
-  } catch {
-    throw badRequest('the body is no DeleteOptions')
+    return decodeTyped(sent, metaSchema('DeleteOptions')).object
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(error.message)
+    throw error
   }
-  return isObject(value) ? decodeTyped(value, metaSchema('DeleteOptions')).object : {}
 }
 
 function numberOf(text: string | null): number | undefined {

@@ -1,6 +1,7 @@
 import { badRequest, notFound, StatusError } from '../errors.ts'
 import { type Call, nameOf } from '../http/call.ts'
 import { writeOptions } from '../http/options.ts'
+import { parsePayload } from '../http/payload.ts'
 import type { Reply } from '../http/reply.ts'
 import { at, isObject, type Json, listAt, objectAt, stringAt } from '../json.ts'
 import { type KubeObject, keyOf, withFields } from '../objects.ts'
@@ -13,10 +14,7 @@ const BUDGETS = 'policy/poddisruptionbudgets'
 export async function evict(call: Call): Promise<Reply> {
   const { api, resource } = call
   const options = writeOptions(call.query, 'CreateOptions')
-  const deletion = parseDeleteOptions(
-    objectAt(eviction(await call.body(), nameOf(call)), 'deleteOptions'),
-    call.query,
-  )
+  const deletion = parseDeleteOptions(objectAt(await readEviction(call), 'deleteOptions'), call.query)
   const key = keyOf(call.namespace, nameOf(call))
   const pod = api.store.get(resource.storage, key)
   if (!pod) throw notFound(resource, nameOf(call))
@@ -40,21 +38,15 @@ export async function evict(call: Call): Promise<Reply> {
   }
 }
 
-function eviction(text: string, name: string): Json {
-  const parsed = parse(text)
-  if (!isObject(parsed) || (parsed['kind'] ?? 'Eviction') !== 'Eviction')
-    throw badRequest('the body is no Eviction')
-  const named = stringAt(parsed, 'metadata', 'name')
-  if (named === '' || named === name) return parsed
-  throw badRequest(`name in URL does not match name in Eviction object`)
-}
+const EVICTION = { kind: 'Eviction', definition: 'io.k8s.api.policy.v1.Eviction' }
 
-function parse(text: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
+async function readEviction(call: Call): Promise<Json> {
+  const { value } = parsePayload(await call.body(), call.headers['content-type'], EVICTION)
+  if (!isObject(value) || (value['kind'] ?? 'Eviction') !== 'Eviction')
     throw badRequest('the body is no Eviction')
-  }
+  const named = stringAt(value, 'metadata', 'name')
+  if (named === '' || named === nameOf(call)) return value
+  throw badRequest('name in URL does not match name in Eviction object')
 }
 
 /** A Pod that is not up yet, has ended or already goes costs no budget. */

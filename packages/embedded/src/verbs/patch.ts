@@ -2,6 +2,7 @@ import { HubError } from '@upgrade-hub/core'
 import { badRequest, conflict, StatusError, unsupportedMediaType } from '../errors.ts'
 import { type Call, nameOf } from '../http/call.ts'
 import { type WriteOptions, writeOptions } from '../http/options.ts'
+import { mediaType } from '../http/payload.ts'
 import type { Reply } from '../http/reply.ts'
 import { isArray, isObject, type Json, type JsonObject } from '../json.ts'
 import type { KubeObject } from '../objects.ts'
@@ -10,7 +11,7 @@ import { applyMergePatch } from '../patch/merge-patch.ts'
 import { applyStrategicPatch } from '../patch/strategic-patch.ts'
 import { groupVersion } from '../registry/resource.ts'
 import { parseStrictJson } from '../schema/index.ts'
-import { contentTypeOf, decode } from './read-object.ts'
+import { decode } from './read-object.ts'
 import { updateObject } from './update.ts'
 
 const JSON_PATCH = 'application/json-patch+json'
@@ -20,11 +21,11 @@ const STRATEGIC_PATCH = 'application/strategic-merge-patch+json'
 /** PATCH of an object or its status. Server-side apply is refused with 415. */
 export async function patch(call: Call): Promise<Reply> {
   const options = writeOptions(call.query, 'PatchOptions')
-  const type = contentTypeOf(call)
+  const type = mediaType(call.headers['content-type'])
   const accepted = call.resource.custom
     ? [JSON_PATCH, MERGE_PATCH]
     : [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH]
-  const text = await call.body()
+  const text = (await call.body()).toString('utf8')
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
   const { value, duplicates } = parsePatch(text)
   const apply = patcher(call, type, value)

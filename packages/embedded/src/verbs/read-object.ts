@@ -1,77 +1,39 @@
-import { HubError, messageOf } from '@upgrade-hub/core'
-import { parse as parseYaml } from 'yaml'
 import { DecodeError } from '../builtin/decode.ts'
-import { badRequest, type StatusError, unsupportedMediaType } from '../errors.ts'
+import { badRequest, type StatusError } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import type { FieldValidation } from '../http/options.ts'
+import { parsePayload, unrecognized } from '../http/payload.ts'
 import { isArray, isObject, type Json, type JsonObject } from '../json.ts'
 import { type KubeObject, withMeta, withType } from '../objects.ts'
 import { groupVersion, type Resource } from '../registry/resource.ts'
-import { parseStrictJson } from '../schema/index.ts'
-
-const ACCEPTED = ['application/json', 'application/yaml']
-
-export interface ParsedBody {
-  readonly value: Json
-  readonly duplicates: readonly string[]
-}
-
-export function contentTypeOf(call: Call): string {
-  return (call.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
-}
 
 /** The object of a create or an update, typed, pruned and with defaults. Throws 400, 413 and 415. */
 export async function readObject(call: Call, validation: FieldValidation): Promise<KubeObject> {
-  const type = contentTypeOf(call) || 'application/json'
-  const text = await call.body()
-  if (!ACCEPTED.includes(type)) throw unsupportedMediaType(ACCEPTED)
-  const { value, duplicates } = parseBody(text, type, call.resource.kind)
-  checkType(value, text, call.resource)
+  const { resource } = call
+  const { value, duplicates, shown } = parsePayload(await call.body(), call.headers['content-type'], resource)
+  checkType(value, shown, resource)
   return decode(call, value === null ? {} : (value as JsonObject), { validation, duplicates })
 }
 
-function parseBody(text: string, type: string, kind: string): ParsedBody {
-  try {
-    if (type === 'application/yaml')
-      return { value: parseYaml(text, { maxAliasCount: 100 }) as Json, duplicates: [] }
-    if (text === '') throw badRequest(unrecognized(kind, '<empty>', 'unexpected end of JSON input'))
-    return parseStrictJson(text)
-  } catch (error) {
-    if (error instanceof HubError && error.code === 'API_BAD_REQUEST') throw error
-    throw badRequest(unrecognized(kind, text.slice(0, 200), messageOf(error)))
-  }
-}
-
-function unrecognized(kind: string, shown: string, why: string): string {
-  return `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why} (${shown})`
-}
-
 /** A body names the type that the path names; built-in kinds may leave it out. */
-function checkType(value: Json, text: string, resource: Resource): void {
+function checkType(value: Json, shown: string, resource: Resource): void {
   if (value === null && !resource.custom) return
   if (!isObject(value)) {
     const found = isArray(value) ? 'array' : typeof value
-    throw badRequest(
-      unrecognized(resource.kind, text.slice(0, 200), `json: cannot unmarshal ${found} into Go value`),
-    )
+    throw unrecognized(resource.kind, shown, `json: cannot unmarshal ${found} into Go value`)
   }
   const { apiVersion = '', kind = '' } = value
   const expected = groupVersion(resource)
   if (resource.custom && (kind === '' || apiVersion === '')) {
     const missing = kind === '' ? 'Kind' : 'apiVersion'
-    const shown = text.slice(0, 200)
     throw badRequest(
       `the object provided is unrecognized (must be of type ${resource.kind}): Object '${missing}' is missing in '${shown}' (${shown})`,
     )
   }
-  if (kind !== '' && kind !== resource.kind)
-    throw badRequest(
-      unhandled(
-        String(kind),
-        resource,
-        `no kind "${String(kind)}" is registered for version "${String(apiVersion) || expected}"`,
-      ),
-    )
+  if (kind !== '' && kind !== resource.kind) {
+    const why = `no kind "${String(kind)}" is registered for version "${String(apiVersion) || expected}"`
+    throw badRequest(unhandled(String(kind), resource, why))
+  }
   if (apiVersion !== '' && apiVersion !== expected) {
     throw badRequest(
       `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,

@@ -1,8 +1,7 @@
 import { rfc3339 } from '@upgrade-hub/core'
 import type { Api } from '../api.ts'
-import { badRequest } from '../errors.ts'
 import type { User } from '../http/authenticator.ts'
-import { isObject, type Json, type JsonObject, stringAt } from '../json.ts'
+import { type Json, type JsonObject, objectAt, stringAt } from '../json.ts'
 
 /** Kinds that are asked, not stored: a POST answers the question. */
 export interface ReviewKind {
@@ -10,23 +9,24 @@ export interface ReviewKind {
   readonly version: string
   readonly plural: string
   readonly kind: string
+  readonly definition: string
+}
+
+function review(group: 'authentication' | 'authorization', plural: string, kind: string): ReviewKind {
+  return {
+    group: `${group}.k8s.io`,
+    version: 'v1',
+    plural,
+    kind,
+    definition: `io.k8s.api.${group}.v1.${kind}`,
+  }
 }
 
 const REVIEWS: readonly ReviewKind[] = [
-  { group: 'authentication.k8s.io', version: 'v1', plural: 'selfsubjectreviews', kind: 'SelfSubjectReview' },
-  { group: 'authentication.k8s.io', version: 'v1', plural: 'tokenreviews', kind: 'TokenReview' },
-  {
-    group: 'authorization.k8s.io',
-    version: 'v1',
-    plural: 'selfsubjectaccessreviews',
-    kind: 'SelfSubjectAccessReview',
-  },
-  {
-    group: 'authorization.k8s.io',
-    version: 'v1',
-    plural: 'selfsubjectrulesreviews',
-    kind: 'SelfSubjectRulesReview',
-  },
+  review('authentication', 'selfsubjectreviews', 'SelfSubjectReview'),
+  review('authentication', 'tokenreviews', 'TokenReview'),
+  review('authorization', 'selfsubjectaccessreviews', 'SelfSubjectAccessReview'),
+  review('authorization', 'selfsubjectrulesreviews', 'SelfSubjectRulesReview'),
 ]
 
 export function reviewKinds(): readonly ReviewKind[] {
@@ -44,15 +44,13 @@ const RULES: JsonObject = {
   incomplete: false,
 }
 
-/** Answers a review. Throws 400 for a body that is none. */
+/** Answers a review, whose body was read already. */
 export function answerReview(
   api: Pick<Api, 'authenticator' | 'clock'>,
   kind: ReviewKind,
-  text: string,
-  user: User,
+  { body, user }: { readonly body: Json; readonly user: User },
 ): JsonObject {
-  const body = parse(text, kind)
-  const spec = isObject(body['spec']) ? body['spec'] : {}
+  const spec = objectAt(body, 'spec')
   const base = { kind: kind.kind, apiVersion: `${kind.group}/${kind.version}`, metadata: {} }
   switch (kind.kind) {
     case 'SelfSubjectReview':
@@ -68,17 +66,6 @@ export function answerReview(
     default:
       return { ...base, spec, status: { allowed: true } }
   }
-}
-
-function parse(text: string, { kind }: ReviewKind): JsonObject {
-  let body: Json
-  try {
-    body = JSON.parse(text || '{}') as Json
-  } catch {
-    throw badRequest(`the object provided is unrecognized (must be of type ${kind})`)
-  }
-  if (!isObject(body)) throw badRequest(`the object provided is unrecognized (must be of type ${kind})`)
-  return body
 }
 
 function tokenStatus(api: Pick<Api, 'authenticator'>, token: string): JsonObject {
