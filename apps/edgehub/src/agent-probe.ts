@@ -33,6 +33,11 @@ export class AgentProbe {
     return this.#asking
   }
 
+  /** Resolves when no question is open. */
+  async settled(): Promise<void> {
+    await this.#asking
+  }
+
   async #askUntilSettled(): Promise<boolean> {
     const before = this.#current?.version
     do {

@@ -8,6 +8,7 @@ import { EDGE_VERSION } from './version.ts'
 const facts = {
   bootID: 'b',
   machineID: 'm',
+  timeZone: 'UTC',
   registerNode: false,
   probe: undefined,
   attempts: [],

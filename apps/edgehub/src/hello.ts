@@ -15,17 +15,18 @@ const ARCHITECTURES: Readonly<Record<string, Platform>> = {
 export function makeHello(facts: {
   bootID: string
   machineID: string
+  timeZone: string
   registerNode: boolean
   probe: Probe | undefined
   attempts: readonly AttemptView[]
   undelivered: number
 }): Hello {
-  const { bootID, machineID, registerNode, probe, attempts, undelivered } = facts
+  const { bootID, machineID, timeZone, registerNode, probe, attempts, undelivered } = facts
   const open = attempts.filter(({ phase }) => phase !== 'ended')
   return {
     protocol: 1,
     capabilities: registerNode ? ['registerNode'] : [],
-    node: { bootID, machineID, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+    node: { bootID, machineID, timeZone },
     edgeVersion: EDGE_VERSION,
     hubVersion: '',
     platform: ARCHITECTURES[process.arch] ?? { os: 'linux', arch: process.arch },

@@ -30,6 +30,7 @@ import { renewCertificate } from './renew-process.ts'
 import { keepCertificateFresh } from './renewal.ts'
 import { Reporter } from './reporter.ts'
 import { ResultLoop } from './results.ts'
+import { hostTimeZone } from './time-zone.ts'
 import { Updaters } from './updaters.ts'
 
 export interface EdgeHubOptions {
@@ -82,7 +83,7 @@ class EdgeHub {
     const [agent] = config.components
     this.#probe = new AgentProbe({
       bootID,
-      ask: () => (agent ? probeVersion(agent) : Promise.resolve('')),
+      ask: () => (agent ? probeVersion(agent, options.signal) : Promise.resolve('')),
       log,
     })
     this.#dialer = this.#makeDialer()
@@ -148,15 +149,12 @@ class EdgeHub {
   }
 
   async #hello(): Promise<Hello> {
-    if (!this.#probe.current) {
-      await Promise.race([
-        this.#probe.refresh(),
-        this.#options.clock.sleep(FIRST_PROBE_MS, this.#options.signal),
-      ])
-    }
+    const { clock, signal } = this.#options
+    if (!this.#probe.current) await Promise.race([this.#probe.settled(), clock.sleep(FIRST_PROBE_MS, signal)])
     return makeHello({
       bootID: this.#bootID,
       machineID: this.#machineID,
+      timeZone: await hostTimeZone(),
       registerNode: this.#options.config.registerNode,
       probe: this.#probe.current,
       attempts: await this.#store.attempts(),
