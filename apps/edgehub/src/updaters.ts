@@ -1,8 +1,8 @@
 import { type Clock, type Logger, messageOf } from '@upgrade-hub/core'
 import type { AttemptStore, AttemptView } from '@upgrade-hub/upgrader'
 
-/** An updater that ends without getting anywhere is started again ever later. */
-const FIRST_WAIT_MS = 2_000
+/** Time for a slow device to start one; then one that ends without getting anywhere is started again ever later. */
+const FIRST_WAIT_MS = 10_000
 const MAX_WAIT_MS = 60_000
 
 interface Launch {
