@@ -182,6 +182,7 @@ class Starting {
       nodes: () => (nodes.hasSynced ? nodes.list() : undefined),
       clock: this.#clock,
       log: this.#log,
+      metrics: this.#metrics,
     })
     this.#stack.push('webhooks', () => webhooks.stop())
     return webhooks.port

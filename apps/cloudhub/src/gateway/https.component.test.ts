@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { connect, type TLSSocket } from 'node:tls'
-import { silentLogger, systemClock } from '@upgrade-hub/core'
+import { noMetrics, silentLogger, systemClock } from '@upgrade-hub/core'
 import { FakeClock } from '@upgrade-hub/core/testing'
 import { SECRETS } from '@upgrade-hub/kube'
 import { type Ca, createCa, createNodeCsr, identityOf } from '@upgrade-hub/pki'
@@ -61,6 +61,7 @@ beforeEach(async () => {
     nodeDays: 1,
     clock,
     log: silentLogger,
+    metrics: noMetrics,
   })
   port = await listen(app, { host: '127.0.0.1', port: 0 })
 })

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@upgrade-hub/core'
+import type { Clock, Logger, Metrics } from '@upgrade-hub/core'
 import type { HubCa } from '../certificates/hub-ca.ts'
 import type { ServerCertificate } from '../certificates/server-certificate.ts'
 import { serveHealth } from '../http/health.ts'
@@ -18,12 +18,13 @@ export interface EdgeApiOptions {
   readonly nodeDays: number
   readonly clock: Clock
   readonly log: Logger
+  readonly metrics: Metrics
 }
 
 /** The HTTPS server of :10002, not yet listening: certificates, results and health, and nothing else. */
 export function createEdgeApi(options: EdgeApiOptions): HttpsApp {
-  const { certificate, hubCa, identities, log, clock, store } = options
-  const app = createHttpsApp({ certificate, clientCa: hubCa.ca.certPem, log })
+  const { certificate, hubCa, identities, log, metrics, clock, store } = options
+  const app = createHttpsApp({ certificate, clientCa: hubCa.ca.certPem, log, metrics })
   readBytes(app)
   guardRoutes(app, (identity) => identities.admit(identity))
   serveCertificates(app, options)

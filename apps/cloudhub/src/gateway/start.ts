@@ -119,7 +119,7 @@ async function serve(options: GatewayOptions, parts: Parts, certificate: ServerC
   const { host } = config.listen
   const store = storeOf({ reports, sessions, serverNow: () => client.serverNow() })
   const nodeDays = config.certificates.nodeDays
-  const api = createEdgeApi({ client, hubCa, certificate, identities, store, nodeDays, clock, log })
+  const api = createEdgeApi({ client, hubCa, certificate, identities, store, nodeDays, clock, log, metrics })
   const server = websocketServer(hubCa, certificate)
   const { authorize, welcome, onSession } = sessions
   const onConflict = tellConflict(options)

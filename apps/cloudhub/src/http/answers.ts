@@ -18,7 +18,8 @@ const FRAMEWORK: Readonly<Record<string, HttpError>> = {
 /** Answers any error as JSON. What nobody foresaw becomes 500 `INTERNAL`, and only the log knows more. */
 export function answerError(error: unknown, reply: FastifyReply, log: Logger): FastifyReply {
   const http = httpErrorOf(error)
-  if (http.status >= 500) log.warn({ err: error, code: http.code }, 'request failed')
+  // A refusal that was meant is counted; logging each would let a peer fill the disk.
+  if (http.status >= 500 && http !== error) log.warn({ err: error, code: http.code }, 'request failed')
   if (http.retryAfterSeconds !== undefined) reply.header('retry-after', String(http.retryAfterSeconds))
   // The rest of a refused body is not worth reading.
   if (http.status === 413) reply.header('connection', 'close')

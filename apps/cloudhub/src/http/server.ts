@@ -1,6 +1,6 @@
 import { constants } from 'node:crypto'
 import type { Server } from 'node:https'
-import type { Logger } from '@upgrade-hub/core'
+import type { Logger, Metrics } from '@upgrade-hub/core'
 import { type FastifyInstance, fastify } from 'fastify'
 import type { ServerCertificate } from '../certificates/server-certificate.ts'
 import { answerError, answerUnknownRoute, onBrokenRequest } from './answers.ts'
@@ -13,6 +13,7 @@ export interface HttpsOptions {
   /** Ask for a client certificate of this CA (PEM). Having none is not an error here: each route says what it needs. */
   readonly clientCa?: string
   readonly log: Logger
+  readonly metrics: Metrics
   /** Default HTTP_LIMITS. */
   readonly limits?: HttpLimits
 }
@@ -56,6 +57,7 @@ export function createHttpsApp(options: HttpsOptions): HttpsApp {
   app.server.maxHeadersCount = limits.maxHeaders
   app.setErrorHandler((error, _request, reply) => answerError(error, reply, log))
   app.setNotFoundHandler(answerUnknownRoute)
+  countRequests(app, options.metrics)
   const forget = certificate.follow((material) => {
     app.server.setSecureContext({
       ...TLS_OPTIONS,
@@ -65,4 +67,15 @@ export function createHttpsApp(options: HttpsOptions): HttpsApp {
   })
   app.addHook('onClose', () => forget())
   return app
+}
+
+/** By route as it was declared, never by path: whoever knocks at random makes one series. */
+function countRequests(app: HttpsApp, metrics: Metrics): void {
+  const requests = metrics.counter('upgradehub_http_requests_total', 'Answered HTTPS requests.', [
+    'route',
+    'status',
+  ])
+  app.addHook('onResponse', async ({ is404, routeOptions }, { statusCode }) => {
+    requests.inc({ route: is404 ? 'unknown' : (routeOptions.url ?? 'unknown'), status: String(statusCode) })
+  })
 }

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@upgrade-hub/core'
+import type { Clock, Logger, Metrics } from '@upgrade-hub/core'
 import type { SlimNode } from '@upgrade-hub/rollout'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ServerCertificate } from '../certificates/server-certificate.ts'
@@ -16,14 +16,21 @@ export interface WebhookServerOptions {
   readonly nodes: () => readonly SlimNode[] | undefined
   readonly clock: Clock
   readonly log: Logger
+  readonly metrics: Metrics
 }
 
 /** The API server is one address and asks once a job; anybody in the pod network may ask too. */
 const REVIEWS_OF_AN_ADDRESS = { perSecond: 50, burst: 200 }
 
 /** The HTTPS server of the admission webhooks, not yet listening. It is ready as soon as it listens. */
-export function createWebhookServer({ certificate, nodes, clock, log }: WebhookServerOptions): HttpsApp {
-  const app = createHttpsApp({ certificate, log })
+export function createWebhookServer({
+  certificate,
+  nodes,
+  clock,
+  log,
+  metrics,
+}: WebhookServerOptions): HttpsApp {
+  const app = createHttpsApp({ certificate, log, metrics })
   app.removeContentTypeParser('text/plain')
   const rate = new RateLimiter(REVIEWS_OF_AN_ADDRESS, clock)
   app.addHook('onRequest', async ({ ip }) => {

@@ -1,5 +1,5 @@
 import { HUB_NAMESPACE } from '@upgrade-hub/api'
-import type { Clock, Logger } from '@upgrade-hub/core'
+import type { Clock, Logger, Metrics } from '@upgrade-hub/core'
 import type { SlimNode } from '@upgrade-hub/rollout'
 import type { HubCa } from '../certificates/hub-ca.ts'
 import { ServerCertificate } from '../certificates/server-certificate.ts'
@@ -16,6 +16,7 @@ export interface WebhooksOptions {
   readonly nodes: () => readonly SlimNode[] | undefined
   readonly clock: Clock
   readonly log: Logger
+  readonly metrics: Metrics
 }
 
 export interface Webhooks {
@@ -25,7 +26,7 @@ export interface Webhooks {
 
 /** Serves the admission webhooks and keeps their configurations pointing here. Depends on nothing but its certificate. */
 export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks> {
-  const { client, config, hubCa, nodes, clock, log } = options
+  const { client, config, hubCa, nodes, clock, log, metrics } = options
   const { configurationName, serviceName } = config.webhooks
   const stopped = new AbortController()
   const certificate = await ServerCertificate.issue({
@@ -38,7 +39,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
     clock,
     log,
   })
-  const app = createWebhookServer({ certificate, nodes, clock, log })
+  const app = createWebhookServer({ certificate, nodes, clock, log, metrics })
   const port = await listen(app, { host: config.listen.host, port: config.listen.webhookPort })
   const url = config.webhooks.url ?? (config.embedded.enabled ? `https://127.0.0.1:${port}` : undefined)
   const bundle = {

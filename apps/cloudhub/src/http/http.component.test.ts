@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import { silentLogger, systemClock } from '@upgrade-hub/core'
+import { noMetrics, silentLogger, systemClock } from '@upgrade-hub/core'
 import { FakeClock } from '@upgrade-hub/core/testing'
 import { createMetrics } from '@upgrade-hub/observability'
 import { type Ca, createCa } from '@upgrade-hub/pki'
@@ -124,7 +124,7 @@ describe('slow clients (S32)', () => {
     })
   })
   beforeEach(async () => {
-    app = createHttpsApp({ certificate, log: silentLogger, limits })
+    app = createHttpsApp({ certificate, log: silentLogger, metrics: noMetrics, limits })
     app.post('/', () => 'ok')
     port = await listen(app, { host: '127.0.0.1', port: 0 })
   })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { silentLogger, systemClock } from '@upgrade-hub/core'
+import { noMetrics, silentLogger, systemClock } from '@upgrade-hub/core'
 import { FakeClock } from '@upgrade-hub/core/testing'
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, type WebhookConfiguration } from '@upgrade-hub/kube'
 import { type Ca, createCa } from '@upgrade-hub/pki'
@@ -38,7 +38,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   clock = new FakeClock()
   nodes = undefined
-  app = createWebhookServer({ certificate, nodes: () => nodes, clock, log: silentLogger })
+  app = createWebhookServer({ certificate, nodes: () => nodes, clock, log: silentLogger, metrics: noMetrics })
   port = await listen(app, { host: '127.0.0.1', port: 0 })
 })
 afterEach(() => app.close())
