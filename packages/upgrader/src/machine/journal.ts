@@ -95,7 +95,7 @@ const MAX_LINE = 256 * 1024
 function next(path: string, before: Read, line: string): Read {
   const body = line.slice(SUM_LENGTH + 1)
   const sum = sumOf(before.sum, body)
-  if (line.slice(0, SUM_LENGTH) !== sum)
+  if (!line.startsWith(`${sum} `))
     throw new UnreadableError(path, `record ${before.state.lastSeq + 1} is damaged`)
   try {
     const state = apply(before.state, asRecord(JSON.parse(body)))
