@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, webcrypto } from 'node:crypto'
 
 /** The one kind of key this project makes and accepts: ECDSA on P-256 with SHA-256. */
-export const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' } as const
+const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' } as const
 export const SIGNING_ALGORITHM = { name: 'ECDSA', hash: 'SHA-256' } as const
 const OPENSSL_CURVE = 'prime256v1'
 

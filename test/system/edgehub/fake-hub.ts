@@ -26,7 +26,7 @@ import type {
 } from '@upgrade-hub/protocol'
 import { vi } from 'vitest'
 
-export const NODE = 'edge-1'
+const NODE = 'edge-1'
 
 export type Intent = Prepare | Proceed | TaskRef
 
