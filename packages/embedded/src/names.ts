@@ -31,7 +31,8 @@ function rule(pattern: RegExp, max: number, words: string): NameRule {
 }
 
 export const subdomain = rule(SUBDOMAIN, SUBDOMAIN_MAX, SUBDOMAIN_WORDS)
-export const dnsLabel = rule(LABEL, LABEL_MAX, LABEL_WORDS)
+const label = rule(LABEL, LABEL_MAX, LABEL_WORDS)
+export const dnsLabel: NameRule = (name) => (name.includes('.') ? ['must not contain dots'] : label(name))
 export const dns1035Label = rule(LABEL_1035, LABEL_MAX, LABEL_1035_WORDS)
 export const labelValue = rule(VALUE, LABEL_MAX, VALUE_WORDS)
 

@@ -84,6 +84,9 @@ function readUnion(value: Json, schema: Schema, place: Place): Json {
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
+/** Go wants exactly six digits here. */
+const MICRO_TIME = /\.\d{6}(?:Z|[+-]\d\d:\d\d)$/
+
 function checkFormat(value: string, schema: Schema): string {
   if (schema['format'] === 'byte' && !BASE64.test(value.replace(/[\r\n]/g, ''))) {
     throw new DecodeError('illegal base64 data at input byte 0')
@@ -92,6 +95,12 @@ function checkFormat(value: string, schema: Schema): string {
     const shown = JSON.stringify(value)
     throw new DecodeError(
       `parsing time ${shown} as "2006-01-02T15:04:05Z07:00": cannot parse ${shown} as "2006"`,
+    )
+  }
+  if (structName(schema) === 'MicroTime' && !MICRO_TIME.test(value)) {
+    const shown = JSON.stringify(value)
+    throw new DecodeError(
+      `parsing time ${shown} as "2006-01-02T15:04:05.000000Z07:00": cannot parse ${shown} as ".000000"`,
     )
   }
   return value

@@ -1,6 +1,7 @@
 import { assign, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts'
 import { type KubeObject, withFields, withMeta } from '../objects.ts'
 import type { World } from '../registry/resource.ts'
+import { withTimes } from './pod-defaults.ts'
 
 const NODE_INFO_FIELDS = [
   ...['machineID', 'systemUUID', 'bootID', 'kernelVersion', 'osImage', 'containerRuntimeVersion'],
@@ -20,7 +21,7 @@ export function zeroNode(node: KubeObject): KubeObject {
   const info = objectAt(node, 'status', 'nodeInfo')
   return withFields(node, {
     status: {
-      ...objectAt(node, 'status'),
+      ...withTimes(objectAt(node, 'status'), ['lastHeartbeatTime', 'lastTransitionTime']),
       daemonEndpoints: { kubeletEndpoint: { Port: 0 }, ...objectAt(node, 'status', 'daemonEndpoints') },
       nodeInfo: { ...Object.fromEntries(NODE_INFO_FIELDS.map((name) => [name, ''])), ...info },
     },

@@ -23,7 +23,7 @@ import {
   zeroEvent,
   zeroNewEvent,
 } from './events.ts'
-import { createPod, defaultPod } from './pod-defaults.ts'
+import { createPod, defaultPod, zeroPod } from './pod-defaults.ts'
 import { ALL_VERBS, builtin } from './resource-builder.ts'
 import { immutableWhen, validateLease, validatePod, validateWebhooks } from './validation.ts'
 
@@ -75,6 +75,8 @@ const PODS = builtin({
   categories: ['all'],
   subresources: ['status', 'eviction'],
   defaults: defaultPod,
+  zeros: zeroPod,
+  blank: { spec: { containers: [] } },
   strategy: { generation: true, returnsDeleted: true, onCreate: createPod, validate: validatePod },
   ...selectable(
     ...['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName'],

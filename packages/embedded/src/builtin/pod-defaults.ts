@@ -22,6 +22,20 @@ export function defaultPod(pod: KubeObject): KubeObject {
   })
 }
 
+/** Times of a condition that nobody set are null on the wire. */
+export function zeroPod(pod: KubeObject): KubeObject {
+  const status = withTimes(objectAt(pod, 'status'), ['lastProbeTime', 'lastTransitionTime'])
+  return withFields(pod, { status })
+}
+
+/** A status whose conditions all have these times. */
+export function withTimes(status: JsonObject, names: readonly string[]): JsonObject {
+  const conditions = listAt(status, 'conditions')
+  if (conditions.length === 0) return status
+  const times = Object.fromEntries(names.map((name) => [name, null]))
+  return { ...status, conditions: conditions.map((c) => (isObject(c) ? { ...times, ...c } : c)) }
+}
+
 function defaultContainer(container: Json): Json {
   if (!isObject(container)) return container
   const ports = listAt(container, 'ports').map((port) =>

@@ -12,7 +12,7 @@ export const ALL_VERBS: readonly Verb[] = [
 
 /** What differs from kind to kind; the rest follows from the definition. */
 export interface BuiltinSpec
-  extends Partial<Omit<Resource, 'strategy' | 'schema' | 'decode' | 'columns' | 'custom' | 'blank'>> {
+  extends Partial<Omit<Resource, 'strategy' | 'schema' | 'decode' | 'columns' | 'custom'>> {
   readonly group: string
   readonly plural: string
   readonly kind: string
@@ -57,7 +57,7 @@ export function builtin(spec: BuiltinSpec): Resource {
     storage,
     custom: false,
     schema,
-    blank: zeros(typed({ spec: {}, status: {} }, spec.group, version, kind)),
+    blank: zeros(typed({ spec: {}, status: {}, ...spec.blank }, spec.group, version, kind)),
     strategy: { ...PLAIN, ...spec.strategy },
     columns: builtinColumns(storage),
     decode: (json) => {

@@ -73,7 +73,7 @@ export interface FieldChanges {
 /** What a write did to the fields of an object, along its schema: lists are atomic unless it says how items are told. */
 export function compareFields(old: JsonObject, next: JsonObject, schema: Schema): FieldChanges {
   const changes = { changed: emptySet(), removed: emptySet() }
-  compareEntries(entriesOf(old, schema), entriesOf(next, schema), changes)
+  compareEntries(fieldEntries(old, schema), fieldEntries(next, schema), changes)
   return changes
 }
 
@@ -100,22 +100,26 @@ function compareEntries(old: Entries, next: Entries, { changed, removed }: Field
 function compareEntry(before: Entry | undefined, entry: Entry, child: FieldChanges): void {
   if (before && equal(before.value, entry.value)) return
   const own = entriesOf(entry.value, entry.schema)
-  child.changed.member = !before || own.size === 0
-  compareEntries(before ? entriesOf(before.value, before.schema) : new Map(), own, child)
+  const old = before && entriesOf(before.value, before.schema)
+  child.changed.member = !old || !own
+  compareEntries(old ?? NOTHING, own ?? NOTHING, child)
 }
 
-/** The parts that are owned one by one; empty for a leaf, an atomic value and an empty one. */
-function entriesOf(value: Json, schema: Schema | undefined): Entries {
-  if (isObject(value))
-    return schema?.['x-kubernetes-map-type'] === 'atomic' ? new Map() : fieldEntries(value, schema)
-  if (!isArray(value)) return new Map()
+const NOTHING: Entries = new Map()
+
+/** The parts that are owned one by one; undefined for a scalar and for what is owned as a whole. */
+function entriesOf(value: Json, schema: Schema | undefined): Entries | undefined {
+  if (isObject(value)) {
+    return schema?.['x-kubernetes-map-type'] === 'atomic' ? undefined : fieldEntries(value, schema)
+  }
+  if (!isArray(value)) return undefined
   switch (schema?.['x-kubernetes-list-type']) {
     case 'set':
       return new Map(value.map((item) => [`v:${JSON.stringify(item)}`, { value: item, schema: undefined }]))
     case 'map':
       return itemEntries(value, schema)
     default:
-      return new Map()
+      return undefined
   }
 }
 

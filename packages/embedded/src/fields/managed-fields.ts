@@ -46,7 +46,8 @@ function owned(object: KubeObject | undefined, { blank }: Kind): JsonObject {
 
 /**
  * The object with `metadata.managedFields` as the write leaves them: what changed belongs to the writer and to nobody
- * else, what was removed to nobody (the operation Update of kube-apiserver). An empty list resets them.
+ * else, what was removed to nobody (the operation Update of kube-apiserver). An empty list resets them, and an object
+ * that nobody owns fields of is not tracked any more.
  */
 export function trackFields(
   object: KubeObject,
@@ -54,8 +55,9 @@ export function trackFields(
   kind: Kind,
   writer: Writer,
 ): KubeObject {
-  const reset = object.metadata.managedFields?.length === 0
-  const before = reset ? [] : (old?.metadata.managedFields ?? [])
+  const before = old?.metadata.managedFields ?? []
+  if (object.metadata.managedFields?.length === 0 || (old && before.length === 0))
+    return withEntries(object, [])
   const { changed, removed } = compareFields(owned(old, kind), owned(object, kind), kind.schema)
   if (isEmptySet(changed) && isEmptySet(removed)) return withEntries(object, before)
   const isOwn = (entry: ManagedFieldsEntry) =>

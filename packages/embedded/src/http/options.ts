@@ -75,7 +75,12 @@ function listCauses(options: ListOptions): readonly Cause[] {
   }
   if (!match) return []
   if (watch && initial === undefined)
-    return [forbiddenValue(field, 'resourceVersionMatch is forbidden for watch')]
+    return [
+      forbiddenValue(
+        field,
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      ),
+    ]
   if (watch) return []
   if (initial !== undefined)
     return [forbiddenValue('sendInitialEvents', 'sendInitialEvents is forbidden for list')]

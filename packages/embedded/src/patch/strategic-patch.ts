@@ -26,7 +26,9 @@ export function applyStrategicPatch(
     else out[key] = merged(out[key], value, schema && fieldSchema(schema, key))
   }
   for (const [key, order] of Object.entries(patch)) {
-    if (key.startsWith(ORDER)) sortItems(out, key.slice(ORDER.length), order, schema)
+    if (!key.startsWith(ORDER)) continue
+    const field = key.slice(ORDER.length)
+    sortItems(out, field, order, { schema, before: target[field] })
   }
   return out
 }
@@ -70,7 +72,7 @@ function mergeItems(
 ): Json {
   const replace = patch.some((item) => isObject(item) && item[DIRECTIVE] === 'replace')
   if (replace) return patch.filter((item) => at(item, DIRECTIVE) !== 'replace')
-  return patch.reduce<readonly Json[]>((list, item) => {
+  const merged = patch.reduce<readonly Json[]>((list, item) => {
     if (!isObject(item)) return list
     const index = list.findIndex((candidate) => equal(at(candidate, key), item[key]))
     if (item[DIRECTIVE] === 'delete') return list.filter((candidate) => !equal(at(candidate, key), item[key]))
@@ -78,6 +80,7 @@ function mergeItems(
     if (!isObject(current)) return [...list, applyStrategicPatch({}, item, schema)]
     return list.with(index, applyStrategicPatch(current, item, schema))
   }, old)
+  return inOrder(merged, { order: patch, before: old, key })
 }
 
 function deleteItems(out: Draft, field: string, gone: Json): void {
@@ -85,14 +88,49 @@ function deleteItems(out: Draft, field: string, gone: Json): void {
   if (isArray(list) && isArray(gone)) out[field] = list.filter((item) => !gone.includes(item))
 }
 
-/** Items that the order names come in that order; others keep their place behind what stood before them. */
-function sortItems(out: Draft, field: string, order: Json, schema: Schema | undefined): void {
+function sortItems(out: Draft, field: string, order: Json, { schema, before }: Order): void {
   const list = out[field]
   if (!isArray(list) || !isArray(order)) return
   const key = stringAt(schema && fieldSchema(schema, field), 'x-kubernetes-patch-merge-key')
+  out[field] = inOrder(list, { order, before: isArray(before) ? before : [], key })
+}
+
+interface Order {
+  readonly schema: Schema | undefined
+  readonly before: Json | undefined
+}
+
+/**
+ * Items of the patch in its order, the others in the order in which they stood, merged so that those that both knew
+ * keep their places (`normalizeElementOrder` of the package named above).
+ */
+function inOrder(
+  list: readonly Json[],
+  {
+    order,
+    before,
+    key,
+  }: { readonly order: readonly Json[]; readonly before: readonly Json[]; readonly key: string },
+): readonly Json[] {
   const identity = (item: Json) => (key && isObject(item) ? at(item, key) : item)
-  const wanted = order.map(identity)
-  const rank = (item: Json) => wanted.findIndex((other) => equal(other, identity(item)))
-  const ordered = list.filter((item) => rank(item) >= 0).toSorted((a, b) => rank(a) - rank(b))
-  out[field] = [...ordered, ...list.filter((item) => rank(item) < 0)]
+  const ranker = (items: readonly Json[]) => {
+    const identities = items.map(identity)
+    return (item: Json) => identities.findIndex((other) => equal(other, identity(item)))
+  }
+  const rank = ranker(order)
+  const place = ranker(before)
+  const patched = list.filter((item) => rank(item) >= 0).toSorted((a, b) => rank(a) - rank(b))
+  const others = list.filter((item) => rank(item) < 0).toSorted((a, b) => place(a) - place(b))
+  const out: Json[] = []
+  let next = 0
+  for (const item of patched) {
+    while (next < others.length && isBefore(place(others[next] ?? null), place(item)))
+      out.push(others[next++] ?? null)
+    out.push(item)
+  }
+  return [...out, ...others.slice(next)]
+}
+
+function isBefore(left: number, right: number): boolean {
+  return left >= 0 && right >= 0 && left < right
 }

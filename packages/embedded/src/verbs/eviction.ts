@@ -1,3 +1,4 @@
+import { rfc3339 } from '@upgrade-hub/core'
 import { badRequest, notFound, StatusError } from '../errors.ts'
 import { type Call, nameOf } from '../http/call.ts'
 import { writeOptions } from '../http/options.ts'
@@ -27,7 +28,7 @@ export async function evict(call: Call): Promise<Reply> {
     remove(
       api,
       resource,
-      { key, object: pod },
+      { key, object: evicted(pod, api) },
       { now: api.clock.now(), ...(propagation ? { propagation } : {}), ...grace },
     )
   }
@@ -47,6 +48,21 @@ async function readEviction(call: Call): Promise<Json> {
   const named = stringAt(value, 'metadata', 'name')
   if (named === '' || named === nameOf(call)) return value
   throw badRequest('name in URL does not match name in Eviction object')
+}
+
+/** Says on the Pod why it goes. */
+function evicted(pod: KubeObject, { clock }: Call['api']): KubeObject {
+  const status = objectAt(pod, 'status')
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: rfc3339(clock.now()),
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+  }
+  const others = listAt(status, 'conditions').filter((c) => stringAt(c, 'type') !== condition.type)
+  return withFields(pod, { status: { ...status, conditions: [...others, condition] } })
 }
 
 /** A Pod that is not up yet, has ended or already goes costs no budget. */

@@ -18,6 +18,9 @@ const JSON_PATCH = 'application/json-patch+json'
 const MERGE_PATCH = 'application/merge-patch+json'
 const STRATEGIC_PATCH = 'application/strategic-merge-patch+json'
 
+/** What is a patch to a Kubernetes API, served or not. */
+const PATCHES = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, 'application/apply-patch+yaml']
+
 /** PATCH of an object or its status. Server-side apply is refused with 415. */
 export async function patch(call: Call): Promise<Reply> {
   const options = writeOptions(call.query, 'PatchOptions')
@@ -26,6 +29,8 @@ export async function patch(call: Call): Promise<Reply> {
     ? [JSON_PATCH, MERGE_PATCH]
     : [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH]
   const text = (await call.body()).toString('utf8')
+  if (!PATCHES.includes(type))
+    throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
   const { value, duplicates } = parsePatch(text)
   const apply = patcher(call, type, value)

@@ -31,14 +31,18 @@ function checkType(value: Json, shown: string, resource: Resource): void {
     )
   }
   if (kind !== '' && kind !== resource.kind) {
-    const why = `no kind "${String(kind)}" is registered for version "${String(apiVersion) || expected}"`
-    throw badRequest(unhandled(String(kind), resource, why))
+    throw badRequest(unregistered(String(kind), String(apiVersion) || expected, resource))
   }
   if (apiVersion !== '' && apiVersion !== expected) {
+    if (!resource.custom) throw badRequest(unregistered(resource.kind, String(apiVersion), resource))
     throw badRequest(
       `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
     )
   }
+}
+
+function unregistered(kind: string, apiVersion: string, resource: Resource): string {
+  return unhandled(kind, resource, `no kind "${kind}" is registered for version "${apiVersion}"`)
 }
 
 function unhandled(kind: string, resource: Resource, why: string): string {
