@@ -65,7 +65,7 @@ export class Normaliser {
   #named(text: string, path: readonly string[]): string {
     const field = path.at(-1) ?? ''
     if (field === 'resourceVersion') return path.at(-3) === 'list' ? '<list rv>' : this.#versions.of(text)
-    if (field === 'continue') return '<continue>'
+    if (field === 'continue' && text !== '') return '<continue>'
     if (TIME_FIELDS.has(field) && TIME.test(text)) return '<time>'
     return this.#text(text)
   }
