@@ -127,24 +127,19 @@ function changesCondition(job: NodeUpgradeJob, says: readonly Say[]): boolean {
 }
 
 function eventsOf(job: NodeUpgradeJob, says: readonly Say[], verdict: Verdict | undefined): HubEvent[] {
-  const changed = (say: Say) => {
-    const stored = conditionOf(job, say.type)
-    return (
-      (stored?.status === 'True') !== say.status || (stored !== undefined && stored.reason !== say.reason)
-    )
-  }
-  const events = says.filter(changed).flatMap(eventOf)
+  const events = says.filter((say) => isNews(job, say)).flatMap(eventOf)
   if (!verdict) return events
   const reason = verdict.succeeded ? 'Completed' : verdict.reason === 'NoTargets' ? 'NoTargets' : 'Failed'
-  return [
-    ...events,
-    {
-      on: 'job',
-      type: verdict.succeeded ? 'Normal' : 'Warning',
-      reason,
-      note: `${verdict.reason}: ${verdict.message}`,
-    },
-  ]
+  const type = verdict.succeeded ? 'Normal' : 'Warning'
+  return [...events, { on: 'job', type, reason, note: `${verdict.reason}: ${verdict.message}` }]
+}
+
+/** A job that was never paused is not resumed. */
+function isNews(job: NodeUpgradeJob, { type, status, reason }: Say): boolean {
+  const stored = conditionOf(job, type)
+  return (
+    (stored?.status === 'True') !== status || (!status && type === 'Progressing' && stored?.reason !== reason)
+  )
 }
 
 function eventOf({ type, status, reason, message }: Say): HubEvent[] {

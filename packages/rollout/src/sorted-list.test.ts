@@ -1,0 +1,24 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { SortedList } from './sorted-list.ts'
+
+it('a sorted list holds what a sorted set would, in order', () => {
+  const steps = fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 20 })))
+  fc.assert(
+    fc.property(steps, (all) => {
+      const list = new SortedList<number>((a, b) => a - b)
+      const set = new Set<number>()
+      for (const [adds, value] of all) {
+        if (adds) list.add(value)
+        else list.remove(value)
+        if (adds) set.add(value)
+        else set.delete(value)
+      }
+      const expected = [...set].sort((a, b) => a - b)
+      expect([...list]).toEqual(expected)
+      expect(list.size).toBe(expected.length)
+      expect(list.first(3)).toEqual(expected.slice(0, 3))
+      expect(list.first(-1)).toEqual([])
+    }),
+  )
+})
