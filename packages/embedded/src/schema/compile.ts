@@ -37,8 +37,8 @@ export function compileCrd(crd: Crd, versionName: string): CompiledSchema {
   return {
     prune: (object) => prune(object, schema),
     applyDefaults: (object) => applyDefaults(object, schema),
-    validate: (object, old, subresource) =>
-      validateObject(object, schema, rules, old && { old, statusOnly: subresource === 'status' }),
+    validate: (object, old, subresource, before = []) =>
+      validateObject({ schema, rules }, object, old && { old, statusOnly: subresource === 'status' }, before),
     openApi: () => openApiKind(crd, version),
     openApiList: () => openApiList(crd, version),
     selectable: selectableReader(version),

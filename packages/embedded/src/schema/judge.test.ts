@@ -148,6 +148,17 @@ describe('ratcheting', () => {
   })
 })
 
+describe('validate', () => {
+  it('runs no rules on an object whose metadata is broken', () => {
+    const compiled = compileCrd(JOBS, 'v1alpha2')
+    const before = [
+      { reason: 'FieldValueRequired', field: 'metadata.name', message: 'Required value' },
+    ] as const
+    const causes = compiled.validate(job({ version: 'x', nodeNames: ['a'] }), undefined, undefined, before)
+    expect(causes.map((c) => c.field)).toEqual(['<nil>'])
+  })
+})
+
 describe('the rules of tasks', () => {
   const compiled = compileCrd(TASKS, 'v1alpha1')
   const edge = (seq: number, rest: JsonObject = {}): JsonObject => ({ attempt: 1, seq, ...rest })

@@ -126,8 +126,14 @@ export interface CompiledSchema {
   /**
    * Every problem of an object that is already pruned and defaulted, with CEL. With `old` also transition rules run and
    * what has not changed is tolerated (ratcheting). With `status` only the status is held against the schema.
+   * `before` are the causes found in the metadata, which are not told again but can keep rules from running.
    */
-  validate(object: JsonObject, old?: JsonObject, subresource?: 'status'): readonly Cause[]
+  validate(
+    object: JsonObject,
+    old?: JsonObject,
+    subresource?: 'status',
+    before?: readonly Cause[],
+  ): readonly Cause[]
   /** The schema of the version as OpenAPI v3 publishes it, with `x-kubernetes-group-version-kind`. */
   openApi(): JsonObject
   /** The schema of the list kind. */

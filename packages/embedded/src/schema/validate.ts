@@ -33,12 +33,21 @@ function listCauses(object: JsonObject, schema: JsonSchema, old: JsonObject | un
   return tolerated ? [] : found
 }
 
-/** Every problem of a pruned and defaulted object, in the order in which an API server looks for them. */
+/** A version of a kind, ready to judge its objects. */
+export interface Judge {
+  readonly schema: JsonSchema
+  readonly rules: RuleTree | undefined
+}
+
+/**
+ * Every problem of a pruned and defaulted object, in the order in which an API server looks for them. `before` are the
+ * causes that were found in its metadata: rules do not run on an object that is broken there.
+ */
 export function validateObject(
+  { schema, rules }: Judge,
   object: JsonObject,
-  schema: JsonSchema,
-  rules: RuleTree | undefined,
   transition: Transition | undefined,
+  before: readonly Cause[],
 ): readonly Cause[] {
   const old = transition?.old
   const correlated = old && new Correlated(object, old, schema)
@@ -48,6 +57,6 @@ export function validateObject(
     ...listCauses(object, schema, old),
   ]
   if (rules === undefined) return causes
-  if (blocksRules(causes)) return [...causes, rulesNotChecked()]
+  if (blocksRules([...before, ...causes])) return [...causes, rulesNotChecked()]
   return [...causes, ...rules.causes(object, old, correlated)]
 }
