@@ -1,3 +1,4 @@
+import { messageOf } from '@upgrade-hub/core'
 import { type Cause, type KubeCode, KubeError } from './errors.ts'
 
 /** How a failed call is told: writes may have happened, reads may be repeated. */
@@ -78,30 +79,15 @@ function parseStatus(text: string): Status {
   }
 }
 
-const NOT_SENT = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_PRX_CONN',
-  'UND_ERR_PRX_TLS',
-])
-/** Node's names for a server certificate that is not trusted; the handshake ended before any request. */
-const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|ERR_OSSL/
-
-/** The error of a call that got no whole answer. Pure. */
-export function errorOfBreak(call: CallName, error: unknown): KubeError {
-  const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error
-  const { code = '', message = '' } = (cause ?? {}) as { code?: string; message?: string }
-  const said = `${call.title}: ${message}`
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return badAnswer(call, 'the answer is too long', error)
-  if (NOT_SENT.has(code) || CERTIFICATE.test(code))
-    return new KubeError('KUBE_UNREACHABLE', said, { cause: error })
-  return new KubeError(call.kind === 'write' ? 'KUBE_UNKNOWN_OUTCOME' : 'KUBE_NO_ANSWER', said, {
-    cause: error,
-  })
+/** The error of a call that got no whole answer. `wasSent`: it may have reached the server. Pure. */
+export function errorOfBreak(call: CallName, error: unknown, wasSent: boolean): KubeError {
+  const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error
+  const code = !wasSent
+    ? 'KUBE_UNREACHABLE'
+    : call.kind === 'write'
+      ? 'KUBE_UNKNOWN_OUTCOME'
+      : 'KUBE_NO_ANSWER'
+  return new KubeError(code, `${call.title}: ${messageOf(first)}`, { cause: error })
 }
 
 /** A 2xx answer that cannot be used: a write behind it has still happened. */

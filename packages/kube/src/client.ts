@@ -14,7 +14,7 @@ import type {
 } from './options.ts'
 import { collectionPath, creationPath, objectPath, queryString } from './paths.ts'
 import { apiVersionOf, type Resource } from './resources.ts'
-import { type Call, type Transport, titleOf } from './transport.ts'
+import { type Call, nameOf, type Transport } from './transport.ts'
 import type { KubeObject, ListPage } from './types.ts'
 import { type WatchEvent, watchEvents } from './watch.ts'
 
@@ -73,7 +73,7 @@ export class KubeClient {
       ...(initialEvents ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } : {}),
     })
     const path = collectionPath(of, options.namespace) + query
-    const call: Call = { kind: 'read', method: 'GET', path, timeoutMs: WATCH_OPEN_TIMEOUT_MS, signal }
+    const call = { kind: 'read', method: 'GET', path, timeoutMs: WATCH_OPEN_TIMEOUT_MS, signal } as const
     yield* watchEvents<T>(await this.#transport.open(call), `watch of ${of.plural}`)
   }
 
@@ -173,7 +173,7 @@ export class KubeClient {
     try {
       return JSON.parse(text) as T
     } catch (cause) {
-      throw badAnswer({ kind: call.kind, title: titleOf(call) }, 'the answer is no JSON', cause)
+      throw badAnswer(nameOf(call), 'the answer is no JSON', cause)
     }
   }
 }

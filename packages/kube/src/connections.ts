@@ -1,3 +1,4 @@
+import { type Logger, messageOf } from '@upgrade-hub/core'
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
 import type { ClusterAccess } from './access.ts'
 import type { TlsMaterial } from './authentication.ts'
@@ -9,8 +10,6 @@ export interface Connections {
   readonly watches: Dispatcher
 }
 
-/** The longest answer of a call; a list page of 500 objects is far below. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 const MAX_CALL_CONNECTIONS = 16
 const CONNECT_TIMEOUT_MS = 5_000
 /** kube-apiserver closes idle connections after 90 s; whoever closes first avoids a write into a closing one. */
@@ -18,7 +17,7 @@ const KEEP_ALIVE_MS = 55_000
 /** With Linux' ten probes, one a second: a peer that vanished without a word is noticed after 20 s. */
 const TCP_PROBE_AFTER_MS = 10_000
 
-export function openConnections(access: ClusterAccess, tls: TlsMaterial, onConnect: () => void): Connections {
+function openConnections(access: ClusterAccess, tls: TlsMaterial, onConnect: () => void): Connections {
   const connect = {
     ...tls,
     ...(access.serverName ? { servername: access.serverName } : {}),
@@ -37,17 +36,51 @@ export function openConnections(access: ClusterAccess, tls: TlsMaterial, onConne
   }
   return {
     tls,
-    calls: open({ connections: MAX_CALL_CONNECTIONS, maxResponseSize: MAX_ANSWER_BYTES }),
+    calls: open({ connections: MAX_CALL_CONNECTIONS, headersTimeout: 0, bodyTimeout: 0 }),
     watches: open({ headersTimeout: 0, bodyTimeout: 0 }),
   }
 }
 
-/** Lets running requests end, keeps nothing open. */
-export async function closeConnections(connections: Connections): Promise<void> {
-  await Promise.all([connections.calls.close(), connections.watches.close()])
-}
+/** The connections of the credentials in use. */
+export class Connector {
+  readonly #access: ClusterAccess
+  readonly #log: Logger
+  readonly #onConnect: () => void
+  #current: Connections | undefined
+  /** Of former credentials: they close when what runs on them has ended. */
+  readonly #retired = new Set<Connections>()
 
-/** Ends everything now. */
-export async function destroyConnections(connections: Connections): Promise<void> {
-  await Promise.all([connections.calls.destroy(), connections.watches.destroy()])
+  constructor(access: ClusterAccess, log: Logger, onConnect: () => void) {
+    this.#access = access
+    this.#log = log
+    this.#onConnect = onConnect
+  }
+
+  /** New material needs new connections; what runs on the old ones may end there. */
+  for(tls: TlsMaterial): Connections {
+    const old = this.#current
+    if (old?.tls === tls) return old
+    this.#current = openConnections(this.#access, tls, this.#onConnect)
+    if (old) void this.#retire(old)
+    return this.#current
+  }
+
+  /** Ends everything now. */
+  async close(): Promise<void> {
+    const all = [...this.#retired, ...(this.#current ? [this.#current] : [])]
+    this.#current = undefined
+    await Promise.all(all.flatMap(({ calls, watches }) => [calls.destroy(), watches.destroy()]))
+  }
+
+  async #retire(old: Connections): Promise<void> {
+    this.#log.info({}, 'credentials changed, connections to the API server are made anew')
+    this.#retired.add(old)
+    try {
+      await Promise.all([old.calls.close(), old.watches.close()])
+    } catch (error) {
+      this.#log.debug({ reason: messageOf(error) }, 'old connections did not close cleanly')
+    } finally {
+      this.#retired.delete(old)
+    }
+  }
 }

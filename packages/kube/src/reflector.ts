@@ -61,6 +61,13 @@ const PAGE_SIZE = 500
 const FRUITLESS_LIMIT = 3
 const NO_WATCH_LIST = new Set([400, 405, 422])
 
+/** How an attempt ended; without an error when the server closed the watch in order. */
+interface End {
+  readonly error?: unknown
+  /** It was given up because nothing came. */
+  readonly silent?: boolean
+}
+
 interface ReflectorOptions<T> {
   readonly client: KubeClient
   readonly resource: Resource<T>
@@ -108,20 +115,22 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  async #attempt(outer: AbortSignal): Promise<{ error?: unknown }> {
+  async #attempt(outer: AbortSignal): Promise<End> {
     const attempt = new AbortController()
     const stop = () => attempt.abort(outer.reason)
     outer.addEventListener('abort', stop, { once: true })
     const { timing } = this.#options
-    const dog = new Watchdog(this.#clock, timing.syncMs, (silentMs) =>
-      attempt.abort(new KubeError('KUBE_NO_ANSWER', `nothing came for ${Math.round(silentMs)} ms`)),
-    )
+    let silent = false
+    const dog = new Watchdog(this.#clock, timing.syncMs, (silentMs) => {
+      silent = true
+      attempt.abort(new KubeError('KUBE_NO_ANSWER', `nothing came for ${Math.round(silentMs)} ms`))
+    })
     try {
       if (this.#version === undefined && !this.#watchList) await this.#list(attempt.signal)
       await this.#watch(attempt.signal, dog)
       return {}
     } catch (error) {
-      return { error: attempt.signal.aborted ? attempt.signal.reason : error }
+      return { error: attempt.signal.aborted ? attempt.signal.reason : error, silent }
     } finally {
       dog.stop()
       outer.removeEventListener('abort', stop)
@@ -188,28 +197,28 @@ export class Reflector<T extends KubeObject> {
     mirror.fresh()
   }
 
-  #waitAfter({ error }: { error?: unknown }, lived: number): number {
+  #waitAfter({ error, silent }: End, lived: number): number {
     const { timing } = this.#options
     const spacing = Math.max(0, timing.minLifeMs - lived)
     if (error === undefined && spacing === 0) {
       this.#failures = 0
       return 0
     }
-    if (this.#withoutWatchList(error)) return 0
+    if (this.#withoutWatchList(error, silent)) return 0
     this.#failures += 1
     if (isGone(error) || this.#failures % FRUITLESS_LIMIT === 0) this.#version = undefined
     return Math.max(spacing, backoffMs(timing.backoff, this.#failures - 1))
   }
 
   /** True when the attempt failed because the server cannot send its state in a watch: list from now on. */
-  #withoutWatchList(error: unknown): boolean {
-    if (this.#version !== undefined || !this.#watchList || !(error instanceof KubeError)) return false
-    const refused = NO_WATCH_LIST.has(error.status) || error.code === 'KUBE_NO_ANSWER'
-    if (refused) this.#watchList = false
-    return refused
+  #withoutWatchList(error: unknown, silent = false): boolean {
+    if (this.#version !== undefined || !this.#watchList) return false
+    if (!silent && !(error instanceof KubeError && NO_WATCH_LIST.has(error.status))) return false
+    this.#watchList = false
+    return true
   }
 
-  #tell({ error }: { error?: unknown }, waitMs: number): void {
+  #tell({ error }: End, waitMs: number): void {
     const { log, resource } = this.#options
     const cause = error === undefined ? 'end' : error instanceof HubError ? error.code : 'BROKEN'
     this.#attempts.inc({ resource: resource.plural, cause })

@@ -6,15 +6,15 @@ import {
   HubError,
   type Logger,
   type Metrics,
-  messageOf,
 } from '@upgrade-hub/core'
 import type { Dispatcher } from 'undici'
 import type { ClusterAccess } from './access.ts'
-import { type CallKind, errorOfAnswer, errorOfBreak } from './answers.ts'
+import { type CallKind, type CallName, errorOfAnswer, errorOfBreak } from './answers.ts'
 import { type Authentication, Authenticator } from './authentication.ts'
-import { type Connections, closeConnections, destroyConnections, openConnections } from './connections.ts'
+import { Connector } from './connections.ts'
 import { Deadline } from './deadline.ts'
 import { KubeError } from './errors.ts'
+import { type Answer, exchange } from './exchange.ts'
 import { DEFAULT_TRIES, retryDelayMs } from './retrying.ts'
 import { ServerClock } from './server-clock.ts'
 
@@ -31,24 +31,19 @@ export interface Call {
   readonly signal?: AbortSignal
 }
 
-type Response = Dispatcher.ResponseData
+const MAX_REFUSAL_BYTES = 64 * 1024
 
 /** Sends calls to one API server: connections, credentials, time limits, retries, and what failures mean. */
 export class Transport {
   readonly serverClock: ServerClock
-  readonly #access: ClusterAccess
   readonly #origin: string
   readonly #prefix: string
   readonly #authenticator: Authenticator
   readonly #clock: Clock
-  readonly #log: Logger
   readonly #userAgent: string
   readonly #requests: Counter
   readonly #seconds: Histogram
-  readonly #opened: Counter
-  #connections: Connections | undefined
-  /** Of former credentials: they close when what runs on them has ended. */
-  readonly #retired = new Set<Connections>()
+  readonly #connector: Connector
 
   constructor(options: {
     access: ClusterAccess
@@ -61,9 +56,7 @@ export class Transport {
     const url = new URL(access.server)
     this.#origin = url.origin
     this.#prefix = url.pathname.replace(/\/$/, '')
-    this.#access = access
     this.#clock = clock
-    this.#log = log
     this.#userAgent = options.userAgent
     this.serverClock = new ServerClock(clock)
     this.#authenticator = new Authenticator(access, clock, log)
@@ -72,7 +65,8 @@ export class Transport {
       'code',
     ])
     this.#seconds = metrics.histogram('upgradehub_kube_request_seconds', 'Time of a request.', ['method'])
-    this.#opened = metrics.counter('upgradehub_kube_connections_total', 'Connections that were opened.')
+    const opened = metrics.counter('upgradehub_kube_connections_total', 'Connections that were opened.')
+    this.#connector = new Connector(access, log, () => opened.inc())
   }
 
   /**
@@ -97,84 +91,84 @@ export class Transport {
   }
 
   /**
-   * Opens an answer without an end. The caller must read or destroy it. One try only, besides new credentials.
-   * `call.timeoutMs` bounds the wait for the first byte of the answer.
+   * Opens an answer without an end. The caller must read or destroy it; the call's signal breaks it. One try only, besides
+   * new credentials. `call.timeoutMs` bounds the wait for the first byte of the answer.
    */
-  async open(call: Call): Promise<Readable> {
+  async open(call: Call & { readonly signal: AbortSignal }): Promise<Readable> {
     const deadline = new Deadline(this.#clock, call.timeoutMs, call.signal)
+    const broken = new AbortController()
     try {
-      const response = await this.#send(call, deadline, (connections) => connections.watches)
-      if (response.statusCode !== 200) throw await this.#refusal(call, response)
-      call.signal?.addEventListener('abort', () => response.body.destroy(), { once: true })
-      return response.body
+      const { status, body, text } = await this.#authenticated(deadline, async (authentication) => {
+        deadline.onOver((reason) => broken.abort(reason))
+        const { watches } = this.#connector.for(authentication.tls)
+        const request = { ...this.#request(call, authentication), signal: broken.signal }
+        const { statusCode: status, body } = await watches.request(request)
+        return { status, body, text: status === 200 ? '' : await headOf(body) }
+      })
+      if (status !== 200) throw errorOfAnswer(nameOf(call), { status, text })
+      call.signal.addEventListener('abort', () => broken.abort(call.signal.reason), { once: true })
+      return body
     } catch (error) {
-      throw this.#told(call, deadline, error)
+      if (call.signal.aborted) throw call.signal.reason
+      throw error instanceof HubError ? error : errorOfBreak(nameOf(call), error, true)
     } finally {
       deadline.end()
     }
   }
 
   /** Ends every connection; calls that run fail. */
-  async close(): Promise<void> {
-    const all = this.#connections ? [this.#connections, ...this.#retired] : [...this.#retired]
-    this.#connections = undefined
-    await Promise.all(all.map(destroyConnections))
+  close(): Promise<void> {
+    return this.#connector.close()
   }
 
   async #try(call: Call, deadline: Deadline): Promise<string> {
     const startedAt = this.#clock.monotonic()
     let code = 'none'
     try {
-      const response = await this.#send(call, deadline, (connections) => connections.calls)
-      code = String(response.statusCode)
-      if (response.statusCode >= 300) throw await this.#refusal(call, response)
-      return await response.body.text()
+      const answer = await this.#authenticated(deadline, (by) => this.#exchange(call, by, deadline))
+      code = String(answer.status)
+      if (answer.status >= 300) throw errorOfAnswer(nameOf(call), answer)
+      return answer.text
     } catch (error) {
-      throw this.#told(call, deadline, error)
+      if (call.signal?.aborted && !deadline.expired) throw call.signal.reason
+      throw error instanceof HubError ? error : errorOfBreak(nameOf(call), error, false)
     } finally {
       this.#requests.inc({ method: call.method, code })
       this.#seconds.observe((this.#clock.monotonic() - startedAt) / 1000, { method: call.method })
     }
   }
 
-  /** A 401 means that nothing was done, so that any call may be sent again with other credentials, once. */
-  async #send(
-    call: Call,
-    deadline: Deadline,
-    pool: (connections: Connections) => Dispatcher,
-  ): Promise<Response> {
-    const authentication = await deadline.bound(this.#authenticator.current())
-    const response = await this.#request(call, { authentication, deadline, pool })
-    if (response.statusCode !== 401) return response
-    const renewed = await deadline.bound(this.#authenticator.renewed(authentication))
-    if (!renewed) return response
-    await response.body.dump()
-    return this.#request(call, { authentication: renewed, deadline, pool })
+  async #exchange(call: Call, authentication: Authentication, deadline: Deadline): Promise<Answer> {
+    const sentAt = this.#clock.monotonic()
+    const { calls } = this.#connector.for(authentication.tls)
+    const answer = await exchange(calls, this.#request(call, authentication), {
+      name: nameOf(call),
+      deadline,
+    })
+    if (answer.date) this.serverClock.observe(answer.date, sentAt)
+    return answer
   }
 
-  async #request(
-    call: Call,
-    by: {
-      authentication: Authentication
-      deadline: Deadline
-      pool: (connections: Connections) => Dispatcher
-    },
-  ): Promise<Response> {
-    const sentAt = this.#clock.monotonic()
-    const pool = by.pool(this.#connectionsFor(by.authentication))
-    const request = pool.request({
+  /** A 401 means that nothing was done, so that any call may be sent again with other credentials, once. */
+  async #authenticated<T extends { status: number }>(
+    deadline: Deadline,
+    send: (authentication: Authentication) => Promise<T>,
+  ): Promise<T> {
+    const authentication = await deadline.bound(this.#authenticator.current())
+    const first = await send(authentication)
+    if (first.status !== 401) return first
+    const renewed = await deadline.bound(this.#authenticator.renewed(authentication))
+    return renewed ? send(renewed) : first
+  }
+
+  #request(call: Call, authentication: Authentication): Dispatcher.DispatchOptions {
+    return {
       origin: this.#origin,
       path: this.#prefix + call.path,
       method: call.method,
-      headers: this.#headers(call, by.authentication),
+      headers: this.#headers(call, authentication),
       body: call.body ?? null,
-      signal: by.deadline,
-    })
-    // undici does not end a request that still waits for a connection.
-    const response = await by.deadline.bound(request)
-    const { date } = response.headers
-    if (typeof date === 'string') this.serverClock.observe(date, sentAt)
-    return response
+    }
   }
 
   #headers(call: Call, authentication: Authentication): Record<string, string | string[]> {
@@ -184,46 +178,6 @@ export class Transport {
       'user-agent': this.#userAgent,
       ...(call.contentType ? { 'content-type': call.contentType } : {}),
     }
-  }
-
-  /** New certificates need new connections; what runs on the old ones may end there. */
-  #connectionsFor(authentication: Authentication): Connections {
-    const old = this.#connections
-    if (old?.tls === authentication.tls) return old
-    this.#connections = openConnections(this.#access, authentication.tls, () => this.#opened.inc())
-    if (old) void this.#retire(old)
-    return this.#connections
-  }
-
-  async #retire(old: Connections): Promise<void> {
-    this.#log.info({}, 'credentials changed, connections to the API server are made anew')
-    this.#retired.add(old)
-    try {
-      await closeConnections(old)
-    } catch (error) {
-      this.#log.debug({ reason: messageOf(error) }, 'old connections did not close cleanly')
-    } finally {
-      this.#retired.delete(old)
-    }
-  }
-
-  async #refusal(call: Call, response: Response): Promise<KubeError> {
-    const text = await response.body.text()
-    const retryAfter = response.headers['retry-after']
-    return errorOfAnswer(
-      { kind: call.kind, title: titleOf(call) },
-      {
-        status: response.statusCode,
-        text,
-        ...(typeof retryAfter === 'string' ? { retryAfter } : {}),
-      },
-    )
-  }
-
-  #told(call: Call, deadline: Deadline, error: unknown): unknown {
-    if (error instanceof HubError) return error
-    if (call.signal?.aborted && !deadline.expired) return call.signal.reason
-    return errorOfBreak({ kind: call.kind, title: titleOf(call) }, deadline.expired ? deadline.reason : error)
   }
 
   #retryDelay(
@@ -238,6 +192,18 @@ export class Transport {
 }
 
 /** A call as messages name it: without its query, which says little and may be long. */
-export function titleOf(call: Call): string {
-  return `${call.method} ${call.path.split('?', 1)[0]}`
+export function nameOf({ kind, method, path }: Call): CallName {
+  return { kind, title: `${method} ${path.split('?', 1)[0]}` }
+}
+
+/** The beginning of an answer that only says why not. */
+async function headOf(body: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > MAX_REFUSAL_BYTES) break
+  }
+  return Buffer.concat(chunks).toString('utf8')
 }
