@@ -17,10 +17,10 @@ export class HttpError extends HubError {
   }
 }
 
-/** The hub could not start or could not do a command: HUB_PORT_IN_USE, HUB_CRD_NOT_ESTABLISHED, HUB_CRD_FOREIGN, HUB_CA_INVALID. */
+/** The hub could not start or could not do a command: HUB_PORT_IN_USE, HUB_CRD_NOT_ESTABLISHED, HUB_CA_INVALID. */
 export class StartError extends HubError {
   constructor(
-    code: 'HUB_PORT_IN_USE' | 'HUB_CRD_NOT_ESTABLISHED' | 'HUB_CRD_FOREIGN' | 'HUB_CA_INVALID',
+    code: 'HUB_PORT_IN_USE' | 'HUB_CRD_NOT_ESTABLISHED' | 'HUB_CA_INVALID',
     message: string,
     cause?: unknown,
   ) {

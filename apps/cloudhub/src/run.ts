@@ -4,13 +4,14 @@ import { type Clock, type Logger, type Metrics, systemClock } from '@upgrade-hub
 import { connect, EventRecorder, Informer, type KubeClient, NODES, type Node } from '@upgrade-hub/kube'
 import { createLogger, createMetrics } from '@upgrade-hub/observability'
 import { type SlimNode, slimNode } from '@upgrade-hub/rollout'
-import { openHubCa } from './certificates/hub-ca.ts'
+import { type HubCa, openHubCa } from './certificates/hub-ca.ts'
 import type { HubConfig } from './config.ts'
 import { startControllers } from './controllers/index.ts'
 import { type Gateway, startGateway } from './gateway/start.ts'
 import { listen } from './http/listen.ts'
 import { createMetricsServer } from './http/metrics-server.ts'
 import { type EmbeddedApi, furnish, startEmbeddedApi } from './setup/embedded-api.ts'
+import { patiently } from './setup/patiently.ts'
 import { StopStack } from './stop-stack.ts'
 import { startWebhooks } from './webhooks/start.ts'
 
@@ -148,6 +149,11 @@ class Starting {
     return client
   }
 
+  #openCa(client: KubeClient): Promise<HubCa> {
+    const patience = { clock: this.#clock, log: this.#log, signal: this.#stack.signal }
+    return patiently(() => openHubCa(client, this.#log), patience)
+  }
+
   #followNodes(client: KubeClient): Informer<Node, SlimNode> {
     const nodes = new Informer<Node, SlimNode>({
       client,
@@ -178,7 +184,7 @@ class Starting {
     const webhooks = await startWebhooks({
       client,
       config: this.#config,
-      hubCa: await openHubCa(client, this.#log),
+      hubCa: await this.#openCa(client),
       nodes: () => (nodes.hasSynced ? nodes.list() : undefined),
       clock: this.#clock,
       log: this.#log,
@@ -194,7 +200,7 @@ class Starting {
       nodes,
       recorder,
       config: this.#config,
-      hubCa: await openHubCa(client, this.#log),
+      hubCa: await this.#openCa(client),
       signal: this.#stack.signal,
       clock: this.#clock,
       log: this.#log,

@@ -17,7 +17,7 @@ const MAX_DEPTH = 6
 const MAX_ITEMS = 100
 const MAX_TEXT = 4096
 
-export const REDACTED = '[redacted]'
+const REDACTED = '[redacted]'
 
 /** The text without private keys, bearer credentials and tokens, cut to 4096 characters. */
 export function redactText(text: string): string {

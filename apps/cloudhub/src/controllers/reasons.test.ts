@@ -13,24 +13,27 @@ describe('the table of reasons', () => {
     expect(REASONS.TimedOut.sentence).toBe('The node task has timed out')
   })
 
-  it('lets what may pass wait, without using an attempt or counting', () => {
-    for (const [reason, rule] of Object.entries(REASONS)) {
-      if (rule.retryable)
-        expect([reason, rule.phase, rule.usesAttempt, rule.counts]).toEqual([
-          reason,
-          'Pending',
-          false,
-          'never',
-        ])
-    }
-  })
+  const rows = Object.entries(REASONS)
+  it.each(rows.filter(([, rule]) => rule.retryable))(
+    'lets %s wait, without using an attempt or counting',
+    (_, rule) => {
+      expect(rule).toMatchObject({ phase: 'Pending', usesAttempt: false, counts: 'never' })
+    },
+  )
 
-  it('counts at once exactly what may have touched the node or was tried on it', () => {
-    for (const [reason, rule] of Object.entries(REASONS)) {
-      if (rule.counts === 'always') expect([reason, rule.usesAttempt]).toEqual([reason, true])
-      if (rule.outcome === 'RefusedBeforeChange') expect([reason, rule.counts]).toEqual([reason, 'atEnd'])
-    }
-  })
+  it.each(rows.filter(([, rule]) => rule.counts === 'always'))(
+    'counts %s at once, and its attempt is spent',
+    (_, rule) => {
+      expect(rule.usesAttempt).toBe(true)
+    },
+  )
+
+  it.each(rows.filter(([, rule]) => rule.outcome === 'RefusedBeforeChange'))(
+    'counts %s in the final ratio only',
+    (_, rule) => {
+      expect(rule.counts).toBe('atEnd')
+    },
+  )
 
   it('knows no word that only an object inherits', () => {
     expect(isReason('toString')).toBe(false)

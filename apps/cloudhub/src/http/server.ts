@@ -19,7 +19,7 @@ export interface HttpsOptions {
 }
 
 /** TLS 1.2 or later, ECDHE only, no renegotiation. */
-export const TLS_OPTIONS = {
+const TLS_OPTIONS = {
   minVersion: 'TLSv1.2',
   ciphers:
     'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20',

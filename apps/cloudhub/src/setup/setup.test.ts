@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { FakeKube, failure } from '../testing/fake-kube.ts'
 import { installCrds } from './install-crds.ts'
 import { ensureNamespace } from './namespaces.ts'
+import { patiently } from './patiently.ts'
 import { isSubset } from './subset.ts'
 
 const NAME = 'nodeupgradejobs.operations.kubeedge.io'
@@ -100,6 +101,34 @@ describe('ensureNamespace', () => {
     await Promise.all([ensureNamespace(kube, HUB_NAMESPACE), ensureNamespace(kube, HUB_NAMESPACE)])
     await ensureNamespace(kube, HUB_NAMESPACE)
     expect(kube.all(NAMESPACES)).toHaveLength(1)
+  })
+})
+
+describe('patiently', () => {
+  const patience = () => ({ clock, log: silentLogger, signal: new AbortController().signal })
+
+  it('waits for an API server that is away', async () => {
+    let tries = 0
+    const opening = patiently(() => {
+      if (++tries < 4) return Promise.reject(failure('KUBE_UNREACHABLE', 0))
+      return Promise.resolve('there')
+    }, patience())
+    await clock.advance(60_000)
+    expect([await opening, tries]).toEqual(['there', 4])
+  })
+
+  it('does not wait for what will not pass, nor after the stop', async () => {
+    await expect(
+      patiently(() => Promise.reject(failure('KUBE_FORBIDDEN', 403)), patience()),
+    ).rejects.toMatchObject({
+      code: 'KUBE_FORBIDDEN',
+    })
+    const stop = new AbortController()
+    const away = () => Promise.reject(failure('KUBE_UNREACHABLE', 0))
+    const opening = patiently(away, { ...patience(), signal: stop.signal }).catch((error: unknown) => error)
+    await clock.advance(10)
+    stop.abort(new Error('stopped'))
+    expect(await opening).toMatchObject({ message: 'stopped' })
   })
 })
 

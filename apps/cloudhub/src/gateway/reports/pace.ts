@@ -1,5 +1,5 @@
 /** When progress of one task may be written: at a step's end or after 5 s, at most once in 10 s, never in a phase's first 10 s. */
-export const PACE = { settleMs: 5_000, betweenWritesMs: 10_000, phaseStartMs: 10_000 } as const
+const PACE = { settleMs: 5_000, betweenWritesMs: 10_000, phaseStartMs: 10_000 } as const
 
 /** Monotonic ms. */
 export interface Pace {

@@ -1,4 +1,4 @@
-import { type Clock, rfc3339 } from '@upgrade-hub/core'
+import { type Clock, type Logger, rfc3339 } from '@upgrade-hub/core'
 import { caHash, isNodeName, MAX_CSR_BYTES, PkiError, type SignedNode } from '@upgrade-hub/pki'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { HubCa } from '../../certificates/hub-ca.ts'
@@ -18,10 +18,14 @@ export interface CertificateRoutes {
   readonly identities: Identities
   readonly nodeDays: number
   readonly clock: Clock
+  readonly log: Logger
 }
 
 const DAY_SECONDS = 86_400
-/** A whole site may join from behind one address; a guesser gets ten tries a minute from one. */
+/**
+ * A whole site may join from behind one address. A guesser gets ten answers from one and then one in six seconds; who has a
+ * good token is not held up by a guesser beside it.
+ */
 const REQUESTS_OF_AN_ADDRESS = { perSecond: 5, burst: 50 }
 const FAILURES_OF_AN_ADDRESS = { perSecond: 1 / 6, burst: 10 }
 const REQUESTS = { perSecond: 40, burst: 100 }
@@ -69,8 +73,7 @@ class CertificateDesk {
   }
 
   limit(address: string): void {
-    if (this.#failures.allows(address) && this.#ofAddress.take(address) && this.#all.take()) return
-    throw new HttpError(429, 'TOO_MANY_REQUESTS', 'too many certificate requests', { retryAfterSeconds: 10 })
+    if (!this.#ofAddress.take(address) || !this.#all.take()) throw tooMany()
   }
 
   async serve(request: FastifyRequest): Promise<Buffer> {
@@ -80,12 +83,11 @@ class CertificateDesk {
     }
     const applicant = await this.#authenticate(request, nodeName)
     const signed = await this.#sign(request.body, nodeName)
-    await this.#options.identities.enrol(nodeName, {
-      applicant,
-      fingerprint: signed.fingerprint,
-      notAfter: rfc3339(signed.notAfter.getTime()),
-      now: rfc3339(this.#options.client.serverNow()),
-    })
+    const { identities, client, log } = this.#options
+    const { fingerprint } = signed
+    const notAfter = rfc3339(signed.notAfter.getTime())
+    await identities.enrol(nodeName, { applicant, fingerprint, notAfter, now: rfc3339(client.serverNow()) })
+    log.info({ node: nodeName, applicant, fingerprint, notAfter }, 'certificate handed out')
     return signed.certDer
   }
 
@@ -101,7 +103,7 @@ class CertificateDesk {
       const { id } = await redeemToken(client, hubCa, { jwt, nodeName })
       return { by: 'token', tokenId: id }
     } catch (error) {
-      if (error instanceof HttpError) this.#failures.take(request.ip)
+      if (error instanceof HttpError && !this.#failures.take(request.ip)) throw tooMany()
       throw error
     }
   }
@@ -118,6 +120,10 @@ class CertificateDesk {
       throw error instanceof PkiError ? new HttpError(400, error.code, error.message) : error
     }
   }
+}
+
+function tooMany(): HttpError {
+  return new HttpError(429, 'TOO_MANY_REQUESTS', 'too many certificate requests', { retryAfterSeconds: 10 })
 }
 
 /** The JWT of `Authorization: Bearer`; KubeEdge's edges leave the CA hash out, ours may send the whole token. */

@@ -43,10 +43,7 @@ export function serveResults(app: HttpsApp, { store, clock }: { store: StoreResu
 }
 
 /** Understands a body. @throws HttpError 400 MALFORMED, 403 NOT_YOURS */
-export function readResult(
-  body: FastifyRequest['body'],
-  nodeName: string,
-): { task: string; report: ResultReport } {
+function readResult(body: FastifyRequest['body'], nodeName: string): { task: string; report: ResultReport } {
   const result = parse(body)
   if (result.NodeName !== nodeName)
     throw new HttpError(403, 'NOT_YOURS', 'NodeName is not the node of the certificate')
