@@ -178,7 +178,7 @@ function withOwner(old: Node, next: Node, manager: string): Stored {
 }
 
 function isSameContent(old: Stored, next: Stored): boolean {
-  const content = ({ metadata: _, status: __, ...rest }: Stored) => rest
+  const content = (object: Stored) => ({ ...object, metadata: undefined, status: undefined })
   return isDeepStrictEqual(content(old), content(next))
 }
 

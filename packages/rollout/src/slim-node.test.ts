@@ -48,14 +48,17 @@ describe('slimNode', () => {
 
   const ours = { 'f:spec': { 'f:unschedulable': {} } }
   it.each([
-    ['is ours when our manager owns the field', 'upgradehub', ours, undefined, true],
-    ['is not ours when a person owns it', 'kubectl-cordon', ours, undefined, false],
-    ['is not ours when we own something else', 'upgradehub', { 'f:metadata': {} }, undefined, false],
-    ['is not ours by a subresource', 'upgradehub', ours, 'status', false],
-    ['is not ours when the fields cannot be read', 'upgradehub', 'x', undefined, false],
-  ])('the cordon %s', (_, manager, fieldsV1, subresource, expected) => {
-    const managedFields = [{ manager, fieldsV1, ...(subresource ? { subresource } : {}) }]
-    expect(slimNode(node({ managedFields })).ownsUnschedulable).toBe(expected)
+    ['is ours when our manager owns the field', { manager: 'upgradehub', fieldsV1: ours }, true],
+    ['is not ours when a person owns it', { manager: 'kubectl-cordon', fieldsV1: ours }, false],
+    [
+      'is not ours when we own something else',
+      { manager: 'upgradehub', fieldsV1: { 'f:metadata': {} } },
+      false,
+    ],
+    ['is not ours by a subresource', { manager: 'upgradehub', fieldsV1: ours, subresource: 'status' }, false],
+    ['is not ours when the fields cannot be read', { manager: 'upgradehub', fieldsV1: 'x' }, false],
+  ])('the cordon %s', (_, entry, expected) => {
+    expect(slimNode(node({ managedFields: [entry] })).ownsUnschedulable).toBe(expected)
   })
 })
 
