@@ -205,7 +205,7 @@ export class Fleet {
 
   async stop(): Promise<void> {
     for (const edge of this.edges.values()) edge.hub?.kill('SIGTERM')
-    await Promise.all([...this.edges.values()].map((edge) => edge.hub?.exited))
+    await Promise.all([...this.edges.values()].flatMap((edge) => edge.hub?.exited ?? []))
     await this.hub?.stop()
     await reap(this.folder)
     await this.registry.stop()
