@@ -4,7 +4,7 @@ import type { KubeClient } from './client.ts'
 import { connectTo } from './connect.ts'
 import type { KubeError } from './errors.ts'
 import { CONFIG_MAPS, LEASES, NODES, type Node } from './resources.ts'
-import { FakeApiServer, OTHER_SERVER, refuse } from './testing/index.ts'
+import { FakeApiServer, OTHER_SERVER, refuse, until } from './testing/index.ts'
 
 let server: FakeApiServer
 let client: KubeClient
@@ -162,6 +162,20 @@ describe('unknown outcomes', () => {
       true,
       'POST /api/v1/nodes: no answer within 100 ms',
     ])
+  })
+
+  it('are not those of a write that never left, because every connection was busy until its time was over', async () => {
+    server.plan('hang', undefined, 16)
+    const stop = new AbortController()
+    const busy = Array.from({ length: 16 }, () => client.create(NODES, node('a'), { signal: stop.signal }))
+    const failures = Promise.allSettled(busy)
+    await until('all connections are busy', () => server.requests.length === 16)
+    const error = await failure(client.create(NODES, node('b'), { timeoutMs: 50 }))
+    expect([error.code, error.isUnknownOutcome]).toEqual(['KUBE_UNREACHABLE', false])
+    stop.abort()
+    expect(new Set((await failures).map((one) => one.status))).toEqual(new Set(['rejected']))
+    await client.create(NODES, node('c'))
+    expect(server.objects.list(() => true).map((one) => one.metadata.name)).toEqual(['c'])
   })
 
   it('do not exist for reads: those just failed', async () => {

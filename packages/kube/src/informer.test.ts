@@ -1,4 +1,5 @@
-import { silentLogger, systemClock } from '@upgrade-hub/core'
+import { noMetrics, silentLogger, systemClock } from '@upgrade-hub/core'
+import { FakeClock } from '@upgrade-hub/core/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeClient } from './client.ts'
 import { connectTo } from './connect.ts'
@@ -108,6 +109,7 @@ describe('the first state', () => {
     expect([informer.hasSynced, informer.staleMs()]).toEqual([false, Number.POSITIVE_INFINITY])
     await informer.synced()
     expect(informer.get('a')?.metadata.name).toBe('a')
+    expect(count(isList)).toBe(0)
   })
 
   it('can be waited for with a signal', async () => {
@@ -272,6 +274,32 @@ describe('requests are spaced', () => {
     const end = systemClock.monotonic() + 500
     await until('500 ms', () => systemClock.monotonic() >= end)
     expect(at()).toBeLessThanOrEqual(12)
+  })
+})
+
+describe('staleness', () => {
+  it('grows while nothing confirms the mirror, and ends with the next bookmark', async () => {
+    const { informer } = await started()
+    await until('some staleness', () => informer.staleMs() > 50)
+    server.watches[0]?.bookmark()
+    await until('fresh', () => informer.staleMs() < 50)
+    expect(informer.hasSynced).toBe(true)
+  })
+
+  it('is a metric', async () => {
+    const values: number[] = []
+    const set = (value: number) => void values.push(value)
+    const metrics = {
+      ...noMetrics,
+      gauge: (name: string) => ({
+        set: name === 'upgradehub_kube_informer_stale_seconds' ? set : () => undefined,
+      }),
+    }
+    const clock = new FakeClock()
+    const informer = start({ metrics, clock })
+    await informer.synced()
+    await clock.advance(10_000)
+    expect(values.at(-1)).toBe(10)
   })
 })
 
