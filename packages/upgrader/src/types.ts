@@ -58,8 +58,6 @@ export interface AttemptStore {
   isUpdaterAlive(id: string): Promise<boolean>
   /** Percent and bytes of a running download; undefined when there is none. */
   download(id: string): Promise<{ percent: number; bytes: number } | undefined>
-  /** Calls `listener` with each attempt that changed (and once with each that is there), until the signal aborts. */
-  watch(listener: (view: AttemptView) => void, signal: AbortSignal): Promise<void>
   /** Removes what has waited for a `proceed` longer than 7 days, and outcomes beyond the cap. */
   prune(): Promise<void>
 }

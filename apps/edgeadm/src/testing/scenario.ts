@@ -19,13 +19,18 @@ export const NEW = 'v1.1.0'
 const ID = 'job-1.1'
 const MAX_RUNS = 5
 
+export interface Faults {
+  readonly prepare?: string
+  readonly proceed?: string
+}
+
 export interface Scenario {
   readonly registry: string
   readonly image: string
   /** The new agent. */
   readonly kind: AgentKind
-  /** Where the updater is killed once, by itself. */
-  readonly fault?: string
+  /** Where the first updater of each half kills itself. */
+  readonly faults: Faults
 }
 
 /** What is on the node when everything is over. */
@@ -40,18 +45,21 @@ export interface EndState {
   readonly broken: readonly string[]
 }
 
-/** One upgrade on one real node by real processes, with at most one kill -9 and as many restarts as it takes. */
+/** One upgrade on one real node by real processes, with a kill -9 in each half where one is asked for, and as many restarts as it takes. */
 export async function runScenario(scenario: Scenario): Promise<EndState> {
   const node = await createNode({ version: OLD, registry: scenario.registry })
   try {
     const store = openAttemptStore(node.config)
     const checker = new Checker(node, scenario)
     await store.accept(
-      prepareFor({ Image: scenario.image, RequireConfirmation: scenario.fault?.startsWith('E4c') ?? false }),
+      prepareFor({
+        Image: scenario.image,
+        RequireConfirmation: scenario.faults.prepare?.startsWith('E4c') ?? false,
+      }),
     )
-    await runUntilRest(node, store, checker, scenario.fault)
+    await runUntilRest(node, store, checker, scenario.faults.prepare)
     await store.permit(ID, { epoch: 1, nodeUID: 'node-uid', intentSeq: 2, validForSeconds: 120 })
-    await runUntilRest(node, store, checker, scenario.fault)
+    await runUntilRest(node, store, checker, scenario.faults.proceed)
     return await checker.endState(store)
   } finally {
     await node.remove()
@@ -129,7 +137,7 @@ class Checker {
     )
     const newStarts = end.starts.filter((version) => version === NEW).length
     const rules: readonly [boolean, string][] = [
-      [this.#scenario.fault === undefined || this.#killed === 1, 'the fault point was not reached'],
+      [this.#killed === Object.keys(this.#scenario.faults).length, 'a fault point was not reached'],
       [end.running, 'I4: no agent runs'],
       [
         end.version === (end.outcome === 'Succeeded' ? NEW : OLD),

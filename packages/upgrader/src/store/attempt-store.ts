@@ -15,7 +15,6 @@ import { attemptIds, loadAttempt } from './load.ts'
 import { type AttemptPaths, attemptPaths, isAttemptId } from './paths.ts'
 import { answer, answerOf, mayPrepareAgain, type Snapshot, viewOf } from './view.ts'
 
-const POLL_MS = 250
 const MAX_PREPARED_MS = 7 * 24 * 60 * 60 * 1000
 const MAX_KEPT = 64
 
@@ -71,19 +70,6 @@ class DiskAttemptStore implements AttemptStore {
 
   download(id: string): Promise<{ percent: number; bytes: number } | undefined> {
     return isAttemptId(id) ? readDownload(this.#paths(id).download) : Promise.resolve(undefined)
-  }
-
-  async watch(listener: (view: AttemptView) => void, signal: AbortSignal): Promise<void> {
-    const seen = new Map<string, string>()
-    while (!signal.aborted) {
-      for (const view of await this.attempts()) {
-        const text = JSON.stringify(view)
-        if (seen.get(view.id) === text) continue
-        seen.set(view.id, text)
-        listener(view)
-      }
-      await this.#clock.sleep(POLL_MS, signal).catch(() => undefined)
-    }
   }
 
   async prune(): Promise<void> {
