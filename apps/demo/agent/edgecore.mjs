@@ -1,6 +1,8 @@
 // A small real agent for the demo: it prints its version, reads its configuration, runs until it is told to stop.
 // The first line and VERSION are put in front when an installation image is made of it.
-import { readFileSync } from 'node:fs'
+
+// Neither import nor require: a program without an extension is one kind of module in one folder and another elsewhere.
+const { readFileSync } = process.getBuiltinModule('node:fs')
 
 const RELEASED_WITHOUT_LEGACY = 'v1.23.1'
 

@@ -6,7 +6,7 @@ const SOURCE = readFileSync(fileURLToPath(new URL('../agent/edgecore.mjs', impor
 
 /** The program `edgecore` of one version: a script that this Node runs. */
 export function agentProgram(version: string): string {
-  return `#!${process.execPath}\nconst VERSION = ${JSON.stringify(version)}\n${commonJs(SOURCE)}`
+  return `#!${process.execPath}\nconst VERSION = ${JSON.stringify(version)}\n${SOURCE}`
 }
 
 /** What an installation image of KubeEdge holds: the agent and keadm. */
@@ -16,9 +16,4 @@ export function installationFiles(version: string): ImageFile[] {
     { path: '/usr/local/bin/edgecore', content: agentProgram(version) },
     { path: '/usr/local/bin/keadm', content: keadm },
   ]
-}
-
-/** A program without an extension runs as CommonJS. */
-function commonJs(source: string): string {
-  return source.replace(/^import \{ (\w+) \} from '([\w:]+)'$/gm, "const { $1 } = require('$2')")
 }
