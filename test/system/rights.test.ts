@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest'
-import { auditOf, describePlanes, startHub, until } from '../harness/index.ts'
+import { Fleet } from '../harness/fleet.ts'
+import { auditOf, describePlanes, startHub, uniqueName, until } from '../harness/index.ts'
 
 describePlanes('a hub with the rights of the manifests', (plane) => {
   const asHub = () => auditOf(plane).filter(({ user }) => user.username === plane.users.hub.user)
+
+  const forbidden = () => asHub().filter(({ responseStatus }) => responseStatus?.code === 403)
 
   it('starts all of its roles, leads, and asks for nothing that it may not do', async () => {
     const { program } = await startHub(plane)
@@ -23,9 +26,25 @@ describePlanes('a hub with the rights of the manifests', (plane) => {
           verb === 'watch' && requestURI.includes(`/${kind}?`)
         expect(await until(`the hub watches ${kind}`, () => asHub().some(isWatch)), kind).toBe(true)
       }
-      expect(asHub().filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([])
+      expect(forbidden()).toEqual([])
     } finally {
       await program.stop()
+    }
+  })
+
+  it('runs a job from the enrolment of its edges to the end with them', async () => {
+    const fleet = await Fleet.start(plane)
+    try {
+      const nodeNames = [uniqueName('edge'), uniqueName('edge')]
+      await fleet.addEdges(nodeNames)
+      const job = uniqueName('job')
+      await fleet.createJob(job, { version: 'v1.10.0', nodeNames, concurrency: 2 })
+      const { status } = await fleet.finished(job)
+      expect(status, await fleet.picture(job)).toMatchObject({ phase: 'Completed', progress: '2/2' })
+      expect(forbidden()).toEqual([])
+      expect(fleet.hub?.output).not.toContain('KUBE_FORBIDDEN')
+    } finally {
+      await fleet.stop()
     }
   })
 })
