@@ -62,6 +62,13 @@ export class StorageError extends HubError {
   }
 }
 
+/** The address cannot be listened on. */
+export class ListenError extends HubError {
+  constructor(message: string, cause?: unknown) {
+    super('EMBEDDED_LISTEN', message, { cause })
+  }
+}
+
 function qualified(subject: { group: string }, name: string): string {
   return subject.group ? `${name}.${subject.group}` : name
 }

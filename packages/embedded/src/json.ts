@@ -47,6 +47,11 @@ export function stringAt(value: Json | undefined, ...keys: readonly string[]): s
   return typeof found === 'string' ? found : ''
 }
 
+/** A scalar as text, '' for what is absent, an object or a list. */
+export function textOf(value: Json | undefined): string {
+  return value === undefined || value === null || typeof value === 'object' ? '' : String(value)
+}
+
 export function listAt(value: Json | undefined, ...keys: readonly string[]): readonly Json[] {
   const found = at(value, ...keys)
   return isArray(found) ? found : []

@@ -47,7 +47,7 @@ export interface EmbeddedApi {
 
 /**
  * Starts a Kubernetes API in this process, stored in SQLite. What it answers with success is on the disk. Throws
- * StorageError when the state cannot be opened or the port cannot be taken.
+ * StorageError when the state cannot be opened, and ListenError when the port is taken.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedApi> {
   const { clock, log } = options

@@ -1,5 +1,5 @@
 import { HubError } from '@upgrade-hub/core'
-import { type Draft, isArray, isObject, type Json, type JsonObject } from '../json.ts'
+import { type Draft, isArray, isObject, type Json, type JsonObject, textOf } from '../json.ts'
 import { fieldSchema, isFree, itemSchema, type Schema, structName } from './definitions.ts'
 
 export interface Decoded {
@@ -114,7 +114,7 @@ const GO_SCALARS: Readonly<Record<string, string>> = {
 }
 
 function goType(schema: Schema): string {
-  const type = String(schema['type'] ?? 'object')
+  const type = textOf(schema['type'] ?? 'object')
   if (type === 'array') return `[]${goType(itemSchema(schema) ?? {})}`
   if (schema['additionalProperties']) return `map[string]${goType(fieldSchema(schema, '') ?? {})}`
   const scalar = GO_SCALARS[type]

@@ -1,4 +1,4 @@
-import { assign, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from '../json.ts'
+import { assign, isObject, type Json, type JsonObject, listAt, objectAt, stringAt, textOf } from '../json.ts'
 import { type KubeObject, withFields, withMeta } from '../objects.ts'
 import type { World } from '../registry/resource.ts'
 import { withTimes } from './pod-defaults.ts'
@@ -34,7 +34,7 @@ export function defaultSecret(secret: KubeObject): KubeObject {
   const texts = isObject(stringData) ? stringData : {}
   const encoded = Object.entries(texts).map(([key, value]) => [
     key,
-    Buffer.from(String(value)).toString('base64'),
+    Buffer.from(textOf(value)).toString('base64'),
   ])
   const data = { ...objectAt(secret, 'data'), ...Object.fromEntries(encoded) }
   return assign(rest, {

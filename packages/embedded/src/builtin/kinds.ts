@@ -1,4 +1,4 @@
-import { at, stringAt } from '../json.ts'
+import { at, stringAt, textOf } from '../json.ts'
 import { dns1035Label, dnsLabel, requiredValue } from '../names.ts'
 import type { KubeObject } from '../objects.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -49,7 +49,7 @@ const NODES = builtin({
   zeros: zeroNode,
   strategy: { keepsStatusOnCreate: true },
   fields: ['spec.unschedulable'],
-  fieldsOf: (node) => ({ 'spec.unschedulable': String(at(node, 'spec', 'unschedulable') ?? false) }),
+  fieldsOf: (node) => ({ 'spec.unschedulable': textOf(at(node, 'spec', 'unschedulable') ?? false) }),
 })
 
 const NAMESPACES = builtin({

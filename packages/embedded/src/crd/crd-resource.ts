@@ -31,8 +31,8 @@ export const CRDS: Resource = builtin({
   categories: ['api-extensions'],
   subresources: ['status'],
   storage: CRD_STORAGE,
-  defaults: (object) =>
-    'spec' in object ? (defaultCrd(withVersions(object)) as unknown as KubeObject) : object,
+  blank: { spec: { names: {} } },
+  defaults: (object) => defaultCrd(withVersions(object)) as unknown as KubeObject,
   strategy: {
     generation: true,
     unconditionalUpdate: false,

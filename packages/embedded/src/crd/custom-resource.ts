@@ -3,7 +3,7 @@ import { metaSchema } from '../builtin/definitions.ts'
 import { ALL_VERBS } from '../builtin/resource-builder.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { subdomain } from '../names.ts'
-import { apiVersionOf, type KubeObject } from '../objects.ts'
+import { apiVersionOf, type KubeObject, withType } from '../objects.ts'
 import type { Decoded, Resource } from '../registry/resource.ts'
 import { type CompiledSchema, type Crd, type CrdVersion, compileCrd } from '../schema/index.ts'
 import { customColumns } from '../table/custom-columns.ts'
@@ -33,7 +33,9 @@ function customResource(crd: Crd, version: CrdVersion, stored: string): CustomRe
   const compiled = compileCrd(crd, version.name)
   const apiVersion = apiVersionOf(group, version.name)
   const asVersion = (to: string) => (object: KubeObject) =>
-    object.apiVersion === to ? object : ({ ...object, apiVersion: to } as KubeObject)
+    object.apiVersion === to ? object : withType(object, to, object.kind)
+  const toStored = asVersion(apiVersionOf(group, stored))
+  const asStored = version.name === stored ? (object: KubeObject) => object : storedReader(crd)
   const fields = (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, ''))
   return {
     group,
@@ -57,7 +59,7 @@ function customResource(crd: Crd, version: CrdVersion, stored: string): CustomRe
     ...deprecation(version, apiVersion, names.kind),
     fields,
     fieldsOf: (object) => compiled.selectable(object),
-    toStorage: asVersion(apiVersionOf(group, stored)),
+    toStorage: (object) => asStored(toStored(object)),
     fromStorage: asVersion(apiVersion),
     decode: (json) => decodeCustom(json, compiled),
     strategy: {

@@ -99,10 +99,11 @@ export class Handler {
     else this.#answer(call, response, { accepted, reply: await dispatch(call), warnings })
   }
 
-  #find({ group, version, plural, subresource, namespace }: ObjectRoute): Resource | undefined {
+  #find({ group, version, plural, subresource, namespace, name }: ObjectRoute): Resource | undefined {
     const resource = this.#api.registry.find(group, version, plural)
     if (!resource || (namespace !== undefined && !resource.namespaced)) return undefined
     const known = subresource === undefined || resource.subresources.includes(subresource as Subresource)
+    if (!known && resource.custom) throw notFound(resource, name ?? '')
     return known ? resource : undefined
   }
 

@@ -62,6 +62,20 @@ export function renderObject(
   return table(resource, [object], metadata, { version, options })
 }
 
+/** A bookmark in the shape that was asked for: a table has one empty row for it. */
+export function renderMark(resource: Resource, mark: KubeObject, { shape, version }: Accepted): JsonObject {
+  if (shape === 'object') return mark
+  if (shape === 'metadata') return partialMetadata(mark)
+  const cells = resource.columns.map((_, i) => (i === 0 ? '' : null))
+  return {
+    kind: 'Table',
+    apiVersion: `meta.k8s.io/${version}`,
+    metadata: { resourceVersion: mark.metadata.resourceVersion ?? '' },
+    columnDefinitions: null,
+    rows: [{ cells, object: partialMetadata(mark) }],
+  }
+}
+
 export interface ListMeta {
   readonly resourceVersion: string
   readonly continue?: string
@@ -81,7 +95,11 @@ export function renderList(
     const items = list.items.map(partialMetadata)
     return { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata, items }
   }
-  const items = resource.custom ? list.items : list.items.map(untyped)
+  if (!resource.custom) return listOf(resource, list.items.map(untyped), metadata)
+  return listOf(resource, list.items, { continue: '', ...metadata })
+}
+
+function listOf(resource: Resource, items: readonly JsonObject[], metadata: JsonObject): JsonObject {
   return { kind: resource.listKind, apiVersion: groupVersion(resource), metadata, items }
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { messageOf } from '@upgrade-hub/core'
-import { StorageError } from '../errors.ts'
+import { ListenError } from '../errors.ts'
 
 export interface TlsMaterial {
   /** PEM. */
@@ -16,7 +16,7 @@ export interface ListenOptions {
   /** 0 takes a free one. */
   readonly port: number
   readonly tls: TlsMaterial
-  handle(request: IncomingMessage, response: ServerResponse): void
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void
 }
 
 const MAX_CONNECTIONS = 12_000
@@ -26,7 +26,7 @@ const REQUEST_MS = 60_000
 const KEEP_ALIVE_MS = 120_000
 const MAX_HEADER_BYTES = 32 * 1024
 
-/** Listens for HTTPS with caps on time, size and number. Throws StorageError's sibling of the port: it is taken. */
+/** Listens for HTTPS with caps on time, size and number. Throws ListenError when the port is taken. */
 export async function listen({ host, port, tls, handle }: ListenOptions): Promise<Server> {
   const server = createServer({
     cert: tls.cert,
@@ -47,7 +47,7 @@ export async function listen({ host, port, tls, handle }: ListenOptions): Promis
   try {
     await promise
   } catch (error) {
-    throw new StorageError(`cannot listen on ${host}:${port}: ${messageOf(error)}`, error)
+    throw new ListenError(`cannot listen on ${host}:${port}: ${messageOf(error)}`, error)
   }
   server.off('error', reject)
   return server

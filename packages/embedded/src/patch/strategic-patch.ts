@@ -45,23 +45,18 @@ function retained(target: JsonObject, patch: JsonObject): JsonObject {
 
 function merged(old: Json | undefined, value: Json, schema: Schema | undefined): Json {
   if (isObject(value)) {
-    if (isReplacing(schema)) return without(value)
+    if (hasStrategy(schema, 'replace')) return without(value)
     return applyStrategicPatch(isObject(old) ? old : {}, value, schema)
   }
   if (!isArray(value)) return value
-  const mergeable = String(schema?.['x-kubernetes-patch-strategy'] ?? '')
-    .split(',')
-    .includes('merge')
-  if (!mergeable) return value
+  if (!hasStrategy(schema, 'merge')) return value
   const key = stringAt(schema, 'x-kubernetes-patch-merge-key')
   const list = isArray(old) ? old : []
   return key ? mergeItems(list, value, key, itemSchema(schema)) : [...new Set([...list, ...value])]
 }
 
-function isReplacing(schema: Schema | undefined): boolean {
-  return String(schema?.['x-kubernetes-patch-strategy'] ?? '')
-    .split(',')
-    .includes('replace')
+function hasStrategy(schema: Schema | undefined, strategy: 'merge' | 'replace'): boolean {
+  return stringAt(schema, 'x-kubernetes-patch-strategy').split(',').includes(strategy)
 }
 
 function mergeItems(

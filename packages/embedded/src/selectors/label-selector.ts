@@ -1,5 +1,5 @@
 import { badRequest } from '../errors.ts'
-import { type Json, listAt, objectAt, stringAt, stringsAt } from '../json.ts'
+import { type Json, listAt, objectAt, stringAt, stringsAt, textOf } from '../json.ts'
 
 type Labels = Readonly<Record<string, string>>
 export type LabelMatcher = (labels: Labels | undefined) => boolean
@@ -63,7 +63,7 @@ function compare(key: string, operator: string, value: string): LabelMatcher {
 export function compileLabelSelector(selector: Json | undefined): LabelMatcher {
   const pairs = Object.entries(objectAt(selector, 'matchLabels'))
   const requirements = [
-    ...pairs.map(([key, value]) => inSet(key, [String(value)], true)),
+    ...pairs.map(([key, value]) => inSet(key, [textOf(value)], true)),
     ...listAt(selector, 'matchExpressions').map(expression),
   ]
   return (labels) => requirements.every((matches) => matches(labels))

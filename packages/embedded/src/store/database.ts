@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type * as Sqlite from 'node:sqlite'
 import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '@upgrade-hub/core'
 import { StorageError } from '../errors.ts'
@@ -44,10 +45,10 @@ function prepare(database: DatabaseSync): void {
 }
 
 /** Some releases of Node 24 call the module experimental on first import: that one line is not for operators. */
-async function importSqlite(): Promise<typeof import('node:sqlite')> {
-  const emit = process.emitWarning
+async function importSqlite(): Promise<typeof Sqlite> {
+  const emit = process.emitWarning.bind(process)
   process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
-    if (!messageOf(warning).includes('SQLite is an experimental')) emit.call(process, warning, ...rest)
+    if (!messageOf(warning).includes('SQLite is an experimental')) emit(warning, ...rest)
   }) as typeof process.emitWarning
   try {
     return await import('node:sqlite')

@@ -1,4 +1,4 @@
-import { at, type Json, listAt, objectAt, stringAt, stringsAt } from '../json.ts'
+import { at, type Json, listAt, objectAt, stringAt, stringsAt, textOf } from '../json.ts'
 import type { KubeObject } from '../objects.ts'
 import { ageOf } from './age.ts'
 import type { Column } from './column.ts'
@@ -31,14 +31,14 @@ const CONFIG_MAP_COLUMNS = [
 
 function ports(service: KubeObject): string {
   const texts = listAt(service, 'spec', 'ports').map((port) => {
-    const node = at(port, 'nodePort') ? `:${String(at(port, 'nodePort'))}` : ''
-    return `${String(at(port, 'port'))}${node}/${stringAt(port, 'protocol')}`
+    const node = at(port, 'nodePort') ? `:${textOf(at(port, 'nodePort'))}` : ''
+    return `${textOf(at(port, 'port'))}${node}/${stringAt(port, 'protocol')}`
   })
   return texts.join(',') || NONE
 }
 
 function pairs(labels: Json): string {
-  const texts = Object.entries(objectAt(labels)).map(([key, value]) => `${key}=${String(value)}`)
+  const texts = Object.entries(objectAt(labels)).map(([key, value]) => `${key}=${textOf(value)}`)
   return texts.join(',') || NONE
 }
 
@@ -201,6 +201,13 @@ const BINDING_COLUMNS = [
   age(),
 ]
 
+function servedVersions(crd: KubeObject): string {
+  return listAt(crd, 'spec', 'versions')
+    .filter((version) => at(version, 'served') === true)
+    .map((version) => stringAt(version, 'name') + (at(version, 'storage') === true ? '(storage)' : ''))
+    .join(',')
+}
+
 function crdEstablished(crd: KubeObject): boolean {
   return listAt(crd, 'status', 'conditions').some(
     (c) => stringAt(c, 'type') === 'Established' && stringAt(c, 'status') === 'True',
@@ -210,12 +217,7 @@ function crdEstablished(crd: KubeObject): boolean {
 const CRD_COLUMNS: readonly Column[] = [
   NAME,
   column('Scope', 'Cluster/Namespaced', (o) => stringAt(o, 'spec', 'scope')),
-  column('Versions', 'Served versions', (o) =>
-    listAt(o, 'spec', 'versions')
-      .filter((v) => at(v, 'served') === true)
-      .map((v) => stringAt(v, 'name'))
-      .join(','),
-  ),
+  column('Versions', 'Served versions', servedVersions),
   {
     ...column(
       'Created At',

@@ -9,5 +9,5 @@ export interface Column {
   readonly description: string
   readonly priority: number
   /** `now` in ms since the epoch. */
-  cell(object: KubeObject, now: number): Json
+  readonly cell: (object: KubeObject, now: number) => Json
 }

@@ -19,6 +19,7 @@ function printerColumn(printer: PrinterColumn): Column {
   return { name, type, format, description, priority, cell }
 }
 
+/** Only the first of several values is shown; objects and lists as JSON. */
 function cellOf(values: readonly Json[], type: string, now: number): Json {
   const [value] = values
   if (value === undefined || value === null) return null
@@ -32,11 +33,6 @@ function cellOf(values: readonly Json[], type: string, now: number): Json {
     case 'date':
       return ageOf(value, now)
     default:
-      return textOf(values)
+      return typeof value === 'string' ? value : JSON.stringify(value)
   }
-}
-
-/** Several values are joined by commas; objects and lists are shown as JSON. */
-function textOf(values: readonly Json[]): string {
-  return values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(',')
 }

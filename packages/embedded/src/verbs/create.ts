@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { worldOf } from '../api.ts'
+import { CRD_STORAGE } from '../crd/crd-resource.ts'
 import { alreadyExists, badRequest, forbidden, invalid, notFound, StatusError, tooLarge } from '../errors.ts'
 import { trackFields } from '../fields/managed-fields.ts'
 import { type Call, managerOf } from '../http/call.ts'
@@ -27,6 +28,7 @@ export async function create(call: Call): Promise<Reply> {
 async function createObject(call: Call, sent: KubeObject, options: WriteOptions): Promise<KubeObject> {
   const { api, resource } = call
   const world = worldOf(api)
+  checkDefinition(call, sent.metadata.name)
   checkNamespace(call, sent.metadata.name)
   const prepared = prepare(call, sent, world)
   const attributes = {
@@ -62,6 +64,14 @@ async function insert(call: Call, object: KubeObject, dryRun: boolean): Promise<
 
 export function checkSize(object: KubeObject): void {
   if (JSON.stringify(object).length > OBJECT_MAX_BYTES) throw tooLarge('etcdserver: request is too large')
+}
+
+/** Nothing is made of a kind that goes. */
+function checkDefinition({ api, resource }: Call, name: string): void {
+  if (!resource.custom) return
+  const crd = api.store.get(CRD_STORAGE, `${resource.plural}.${resource.group}`)
+  if (!crd?.metadata.deletionTimestamp) return
+  throw forbidden(resource, name, 'create not allowed while custom resource definition is terminating')
 }
 
 /** Nothing is made in a namespace that is not there, or that goes. */

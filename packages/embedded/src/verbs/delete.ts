@@ -6,7 +6,7 @@ import { type Call, nameOf } from '../http/call.ts'
 import { dryRunCauses, listOptions } from '../http/options.ts'
 import { parsePayload } from '../http/payload.ts'
 import type { Reply } from '../http/reply.ts'
-import { at, isObject, type JsonObject, stringAt, stringsAt } from '../json.ts'
+import { at, isObject, type JsonObject, stringAt, stringsAt, textOf } from '../json.ts'
 import { unsupportedValue } from '../names.ts'
 import { type KubeObject, keyOf } from '../objects.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -134,7 +134,7 @@ export function parseDeleteOptions(sent: JsonObject, query: URLSearchParams): De
   const dryRun = [...stringsAt(body, 'dryRun'), ...query.getAll('dryRun')]
   const orphan = at(body, 'orphanDependents') ?? query.get('orphanDependents')
   const legacy =
-    orphan === null || orphan === undefined ? '' : String(orphan) === 'true' ? 'Orphan' : 'Background'
+    orphan === null || orphan === undefined ? '' : textOf(orphan) === 'true' ? 'Orphan' : 'Background'
   const policy = stringAt(body, 'propagationPolicy') || query.get('propagationPolicy') || legacy
   const grace = at(body, 'gracePeriodSeconds') ?? numberOf(query.get('gracePeriodSeconds'))
   const causes: Cause[] = [

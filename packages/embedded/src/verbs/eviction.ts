@@ -4,7 +4,7 @@ import { type Call, nameOf } from '../http/call.ts'
 import { writeOptions } from '../http/options.ts'
 import { parsePayload } from '../http/payload.ts'
 import type { Reply } from '../http/reply.ts'
-import { at, isObject, type Json, listAt, objectAt, stringAt } from '../json.ts'
+import { at, isObject, type Json, listAt, objectAt, stringAt, textOf } from '../json.ts'
 import { type KubeObject, keyOf, withFields } from '../objects.ts'
 import { compileLabelSelector } from '../selectors/label-selector.ts'
 import { parseDeleteOptions, remove } from './delete.ts'
@@ -129,7 +129,7 @@ function desiredOf(budget: KubeObject, pods: number): number {
 
 /** `2` or `"50%"`, rounded up. */
 function amount(value: Json, of: number): number {
-  return typeof value === 'number' ? value : Math.ceil((Number.parseFloat(String(value)) / 100) * of)
+  return typeof value === 'number' ? value : Math.ceil((Number.parseFloat(textOf(value)) / 100) * of)
 }
 
 function checkBudget(call: Call, budget: KubeObject): void {

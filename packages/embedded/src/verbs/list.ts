@@ -35,7 +35,7 @@ export function selectObjects(call: Call, options: ListOptions): readonly KubeOb
 interface Selection {
   readonly keys: readonly string[]
   readonly objects: ReadonlyMap<string, KubeObject>
-  matches(object: KubeObject): boolean
+  readonly matches: (object: KubeObject) => boolean
 }
 
 function select(call: Call, { keys, objects, matches }: Selection): readonly KubeObject[] {

@@ -4,7 +4,7 @@ import { type Call, nameOf } from '../http/call.ts'
 import { type WriteOptions, writeOptions } from '../http/options.ts'
 import { mediaType } from '../http/payload.ts'
 import type { Reply } from '../http/reply.ts'
-import { isArray, isObject, type Json, type JsonObject } from '../json.ts'
+import { isArray, isObject, type Json, type JsonObject, textOf } from '../json.ts'
 import type { KubeObject } from '../objects.ts'
 import { applyJsonPatch, JsonPatchError } from '../patch/json-patch.ts'
 import { applyMergePatch } from '../patch/merge-patch.ts'
@@ -83,10 +83,8 @@ function patched(call: Call, current: KubeObject, { apply, options, duplicates }
   const refuse = (why: string) => patchRefused(next, why)
   const expected = groupVersion(call.resource)
   if (next['kind'] !== call.resource.kind || next['apiVersion'] !== expected) {
-    const kind = String(next['kind'] ?? '')
-    throw refuse(
-      `no kind ${JSON.stringify(kind)} is registered for version "${String(next['apiVersion'] ?? '')}"`,
-    )
+    const kind = textOf(next['kind'])
+    throw refuse(`no kind ${JSON.stringify(kind)} is registered for version "${textOf(next['apiVersion'])}"`)
   }
   const object = decode(call, next, { validation: options.fieldValidation, duplicates, refuse })
   const { resourceVersion } = object.metadata

@@ -1,9 +1,10 @@
 import { DecodeError } from '../builtin/decode.ts'
-import { badRequest, type StatusError } from '../errors.ts'
+import { badRequest, invalid, type StatusError } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import type { FieldValidation } from '../http/options.ts'
 import { parsePayload, unrecognized } from '../http/payload.ts'
-import { isArray, isObject, type Json, type JsonObject } from '../json.ts'
+import { isArray, isObject, type Json, type JsonObject, stringAt, textOf } from '../json.ts'
+import { invalidValue } from '../names.ts'
 import { type KubeObject, withMeta, withType } from '../objects.ts'
 import { groupVersion, type Resource } from '../registry/resource.ts'
 
@@ -31,14 +32,20 @@ function checkType(value: Json, shown: string, resource: Resource): void {
     )
   }
   if (kind !== '' && kind !== resource.kind) {
-    throw badRequest(unregistered(String(kind), String(apiVersion) || expected, resource))
+    if (resource.custom) throw otherKind(textOf(kind), value, resource)
+    throw badRequest(unregistered(textOf(kind), textOf(apiVersion) || expected, resource))
   }
   if (apiVersion !== '' && apiVersion !== expected) {
-    if (!resource.custom) throw badRequest(unregistered(resource.kind, String(apiVersion), resource))
+    if (!resource.custom) throw badRequest(unregistered(resource.kind, textOf(apiVersion), resource))
     throw badRequest(
-      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
+      `the API version in the data (${textOf(apiVersion)}) does not match the expected API version (${expected})`,
     )
   }
+}
+
+function otherKind(kind: string, value: JsonObject, resource: Resource): StatusError {
+  const cause = invalidValue('kind', kind, `must be ${resource.kind}`)
+  return invalid({ ...resource, kind }, stringAt(value, 'metadata', 'name'), [cause])
 }
 
 function unregistered(kind: string, apiVersion: string, resource: Resource): string {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { expired, StatusError, tooManyRequests } from '../errors.ts'
+import { expired, type StatusError, tooManyRequests } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import type { Accepted } from '../http/negotiate.ts'
 import { type ListOptions, listOptions } from '../http/options.ts'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock, Timer } from '@upgrade-hub/core'
 import type { Accepted } from '../http/negotiate.ts'
-import { renderObject, type TableOptions } from '../http/render.ts'
+import { renderMark, renderObject, type TableOptions } from '../http/render.ts'
 import type { Json, JsonObject } from '../json.ts'
 import type { KubeObject } from '../objects.ts'
 import { groupVersion, type Resource } from '../registry/resource.ts'
@@ -116,7 +116,7 @@ export class WatchStream implements Watcher {
   }
 
   #bookmark(annotations?: Readonly<Record<string, string>>): void {
-    const { resource, accepted, include } = this.#spec
+    const { resource, accepted } = this.#spec
     const revision = Math.max(this.#spec.after, this.#tools.store.committed)
     const metadata = { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) }
     const object = {
@@ -124,12 +124,7 @@ export class WatchStream implements Watcher {
       apiVersion: groupVersion(resource),
       metadata,
     } as unknown as KubeObject
-    const options = { include, now: this.#tools.clock.now(), headers: false }
-    const shown =
-      accepted.shape === 'table'
-        ? { ...renderObject(resource, object, accepted, options), rows: [] }
-        : undefined
-    this.#write({ type: 'BOOKMARK', object: shown ?? renderObject(resource, object, accepted, options) })
+    this.#write({ type: 'BOOKMARK', object: renderMark(resource, object, accepted) })
   }
 
   #write(event: { readonly type: string; readonly object: Json }): void {
