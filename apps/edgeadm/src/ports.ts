@@ -20,7 +20,7 @@ export function portsOf(
 async function pull(config: EdgeConfig, request: PullRequest, clock: Ports['clock']): Promise<Pulled> {
   // Loaded here: most runs pull nothing, and an updater should be up at once.
   const { DEFAULT_LIMITS, pullImage } = await import('@upgrade-hub/oci')
-  const { plainHttp, allow, caFile } = config.registry
+  const { plainHttp, allow, mirrors, caFile } = config.registry
   const ca = caFile === undefined ? {} : { ca: await readFile(caFile, 'utf8') }
-  return pullImage({ ...request, registry: { plainHttp, allow, ...ca }, limits: DEFAULT_LIMITS, clock })
+  return pullImage({ ...request, registry: { plainHttp, allow, mirrors, ...ca }, limits: DEFAULT_LIMITS, clock })
 }

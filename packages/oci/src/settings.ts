@@ -8,6 +8,8 @@ export interface RegistrySettings {
   readonly ca?: string
   /** Hosts that may be asked; empty means any. */
   readonly allow: readonly string[]
+  /** Host by host, who is asked in its place: `{ 'docker.io': 'mirror.example:5000' }`. Digests stay what is trusted. */
+  readonly mirrors?: Readonly<Record<string, string>>
 }
 
 /** Caps of one pull. Every one is enforced while streaming. */
@@ -56,8 +58,10 @@ const API_HOSTS: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.d
 export function registryUrl(registry: string, settings: RegistrySettings): URL {
   const allowed = settings.allow.length === 0 || settings.allow.includes(registry)
   if (!allowed) throw new OciError('PolicyRefused', `the registry ${registry} is not allowed on this node`)
-  const scheme = settings.plainHttp.includes(registry) ? 'http' : 'https'
-  return new URL(`${scheme}://${API_HOSTS[registry] ?? registry}/`)
+  const mirror = Object.entries(settings.mirrors ?? {}).find(([host]) => host === registry)?.[1]
+  const host = mirror ?? API_HOSTS[registry] ?? registry
+  const scheme = settings.plainHttp.includes(mirror ?? registry) ? 'http' : 'https'
+  return new URL(`${scheme}://${host}/`)
 }
 
 /** docker.io keeps its own images in `library/`. */

@@ -69,6 +69,8 @@ export const EdgeConfig = Type.Object(
         plainHttp: Type.Array(Host, { maxItems: 64, default: [] }),
         caFile: Type.Optional(Path),
         allow: Type.Array(Host, { maxItems: 64, default: [] }),
+        /** Host by host, who is asked in its place. */
+        mirrors: Type.Record(Host, Host, { ...strict, maxProperties: 64, default: {} }),
       },
       { ...strict, default: {} },
     ),
