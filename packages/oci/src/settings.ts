@@ -52,14 +52,14 @@ export const DEFAULT_LIMITS: PullLimits = {
 }
 
 /** docker.io is a name, not a host; its API lives elsewhere. */
-const API_HOSTS: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.docker.io' }
+const API_HOSTS: ReadonlyMap<string, string> = new Map([['docker.io', 'registry-1.docker.io']])
 
 /** The base URL of a registry's API. @throws OciError PolicyRefused for one that is not allowed */
 export function registryUrl(registry: string, settings: RegistrySettings): URL {
   const allowed = settings.allow.length === 0 || settings.allow.includes(registry)
   if (!allowed) throw new OciError('PolicyRefused', `the registry ${registry} is not allowed on this node`)
   const mirror = Object.entries(settings.mirrors ?? {}).find(([host]) => host === registry)?.[1]
-  const host = mirror ?? API_HOSTS[registry] ?? registry
+  const host = mirror ?? API_HOSTS.get(registry) ?? registry
   const scheme = settings.plainHttp.includes(mirror ?? registry) ? 'http' : 'https'
   return new URL(`${scheme}://${host}/`)
 }
