@@ -51,7 +51,9 @@ export async function makeWorld({ folder, say, cleanup }: WorldOptions): Promise
   cleanup.defer(() => client.close())
   say('a hub with the embedded Kubernetes API')
   const edgeFolder = (name: string) => join(folder, 'edges', name)
-  await Promise.all(EDGES.map((name) => startEdge({ folder, hub, registry: registry.host, name })))
+  const tokens = await createTokens(hub)
+  const shared = { folder, hub, registry: registry.host }
+  await Promise.all(EDGES.map((name, i) => startEdge({ ...shared, name, token: tokens[i] ?? '' })))
   await Promise.all(EDGES.map((name) => nodeReady(client, name)))
   say(`five edge nodes that run ${OLD_VERSION}, each enrolled with its own token`)
   return { client, kubeconfig: hub.kubeconfig, registry, edgeFolder }
@@ -83,26 +85,29 @@ async function startHub(folder: string): Promise<HubProcess> {
   return { config, kubeconfig: join(folder, 'kubeconfig'), websocketPort, httpsPort }
 }
 
+async function createTokens(hub: HubProcess): Promise<string[]> {
+  const nodes = EDGES.flatMap((name) => ['--node', name])
+  const access = ['--kubeconfig', hub.kubeconfig, '--log-level=error']
+  const argv = [HUB_MAIN, 'token', 'create', ...nodes, ...access]
+  return (await runProgram(process.execPath, argv, { timeoutMs: START_MS })).trim().split('\n')
+}
+
 interface EdgeStart {
   readonly folder: string
   readonly hub: HubProcess
   readonly registry: string
   readonly name: string
+  readonly token: string
 }
 
-async function startEdge({ folder, hub, registry, name }: EdgeStart): Promise<void> {
+async function startEdge({ folder, hub, registry, name, token }: EdgeStart): Promise<void> {
   const edge = join(folder, 'edges', name)
   await mkdir(edge, { recursive: true })
-  const token = await runProgram(
-    process.execPath,
-    [HUB_MAIN, 'token', 'create', '--node', name, '--kubeconfig', hub.kubeconfig, '--log-level=error'],
-    { timeoutMs: START_MS },
-  )
   await makeEdge({
     name,
     folder: edge,
     hub: { host: '127.0.0.1', ...hub },
-    token: token.trim(),
+    token,
     registry,
     version: OLD_VERSION,
     agentConfig: name === UNLUCKY ? 'modules:\n  legacyDeviceTwin: { enable: true }\n' : 'modules: {}\n',

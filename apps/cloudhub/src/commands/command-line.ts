@@ -32,8 +32,8 @@ export function helpText(): string {
   return [
     'cloudhub [run]                  run the hub',
     'cloudhub install-crds           install or update the kinds of the hub in a cluster',
-    'cloudhub token create --node N [--ttl 24h]',
-    '                                print a bootstrap token with which the edge N may join',
+    'cloudhub token create --node N [--node M …] [--ttl 24h]',
+    '                                print a bootstrap token for each edge, with which it alone may join',
     '',
     'Settings come from --config FILE (YAML), then the environment, then flags; the last wins.',
     '  --config FILE                the configuration file (UPGRADE_HUB_CONFIG)',

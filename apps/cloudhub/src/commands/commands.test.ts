@@ -35,11 +35,16 @@ describe('readCommand', () => {
 
 describe('readTokenFlags', () => {
   it.each([
-    [['--node', 'n1'], { nodeName: 'n1', ttlMs: 86_400_000 }, []],
-    [['--context', 'c', '--ttl=30m', '--node=n1'], { nodeName: 'n1', ttlMs: 1_800_000 }, ['--context', 'c']],
+    [['--node', 'n1', '--node=n2'], { nodeNames: ['n1', 'n2'], ttlMs: 86_400_000 }, []],
+    [['--node', 'n1'], { nodeNames: ['n1'], ttlMs: 86_400_000 }, []],
+    [
+      ['--context', 'c', '--ttl=30m', '--node=n1'],
+      { nodeNames: ['n1'], ttlMs: 1_800_000 },
+      ['--context', 'c'],
+    ],
     [
       ['--node', 'n1', '--kubeconfig', 'k', '--ttl', '7d'],
-      { nodeName: 'n1', ttlMs: 604_800_000 },
+      { nodeNames: ['n1'], ttlMs: 604_800_000 },
       ['--kubeconfig', 'k'],
     ],
   ])('takes its own of %j and leaves the settings', (args, request, rest) => {
@@ -50,6 +55,7 @@ describe('readTokenFlags', () => {
     [[]],
     [['--node', 'N_1']],
     [['--node']],
+    [['--node', 'n1', '--node', 'N_1']],
     [['--node', 'n1', '--ttl', 'soon']],
     [['--node', 'n1', '--ttl', '0s']],
     [['--node', 'n1', '--ttl', '31d']],
@@ -63,11 +69,21 @@ describe('tokens', () => {
 
   it('are printed once: the Secret does not hold them', async () => {
     const kube = new FakeKube()
-    const token = await tokenCommand(kube, request, silentLogger)
+    const token = await tokenCommand(kube, { nodeNames: ['n1'], ttlMs: 1_000 }, silentLogger)
     expect(JSON.stringify(kube.all(SECRETS))).not.toContain(token.split('.').at(-1))
     const hubCa = await openHubCa(kube, silentLogger)
     const { jwt } = splitToken(token)
     expect(await redeemToken(kube, hubCa, { jwt, nodeName: 'n1' })).toMatchObject({ nodeName: 'n1' })
+  })
+
+  it('are printed a line each, in the order asked, each good for its own node', async () => {
+    const kube = new FakeKube()
+    const printed = await tokenCommand(kube, { nodeNames: ['n1', 'n2'], ttlMs: 1_000 }, silentLogger)
+    const hubCa = await openHubCa(kube, silentLogger)
+    const [, second = ''] = printed.split('\n')
+    const { jwt } = splitToken(second)
+    await expect(redeemToken(kube, hubCa, { jwt, nodeName: 'n1' })).rejects.toThrow()
+    expect(await redeemToken(kube, hubCa, { jwt, nodeName: 'n2' })).toMatchObject({ nodeName: 'n2' })
   })
 
   it('are cleared away when they have expired', async () => {

@@ -6,16 +6,20 @@ import { createToken } from '../gateway/tokens.ts'
 import type { KubeApi } from '../kube-api.ts'
 
 export interface TokenRequest {
-  readonly nodeName: string
+  /** One token each. */
+  readonly nodeNames: readonly string[]
   readonly ttlMs: number
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const MAX_TTL_MS = 30 * 86_400_000
 
-/** Splits `--node N --ttl 24h` off; the rest are settings of the hub. @throws ConfigError */
+/** Splits `--node N [--node M …] --ttl 24h` off; the rest are settings of the hub. @throws ConfigError */
 export function readTokenFlags(args: readonly string[]): { request: TokenRequest; rest: string[] } {
-  const options = { node: { type: 'string' }, ttl: { type: 'string', default: '24h' } } as const
+  const options = {
+    node: { type: 'string', multiple: true },
+    ttl: { type: 'string', default: '24h' },
+  } as const
   const { values, tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
   const own = new Set<number>()
   for (const token of tokens) {
@@ -23,24 +27,29 @@ export function readTokenFlags(args: readonly string[]): { request: TokenRequest
     own.add(token.index)
     if (token.value !== undefined && token.inlineValue === false) own.add(token.index + 1)
   }
-  const { node, ttl } = values
+  const { ttl } = values
+  const nodeNames = (values.node ?? []).map(String)
   const ttlMs = durationMs(String(ttl))
   const problems = [
-    ...(typeof node === 'string' && isNodeName(node) ? [] : ['--node: must be the name of a node']),
+    ...(nodeNames.length > 0 && nodeNames.every(isNodeName) ? [] : ['--node: must be the name of a node']),
     ...(ttlMs > 0 && ttlMs <= MAX_TTL_MS ? [] : ['--ttl: must be a time such as 30m or 24h, at most 30d']),
   ]
   if (problems.length > 0) throw new ConfigError('the command line', problems)
-  return { request: { nodeName: String(node), ttlMs }, rest: args.filter((_, i) => !own.has(i)) }
+  return { request: { nodeNames, ttlMs }, rest: args.filter((_, i) => !own.has(i)) }
 }
 
-/** Makes a bootstrap token and gives what is printed: the token alone, so that it can be piped. */
+/** Makes bootstrap tokens and gives what is printed: the tokens alone, a line each in the order asked, to be piped. */
 export async function tokenCommand(client: KubeApi, request: TokenRequest, log: Logger): Promise<string> {
-  const { token, secret, expiresAt } = await createToken(client, await openHubCa(client, log), request)
-  log.info(
-    { node: request.nodeName, stored: `Secret ${secret}`, expiresAt },
-    'bootstrap token made; delete the Secret to revoke it',
-  )
-  return token
+  const { nodeNames, ttlMs } = request
+  const hubCa = await openHubCa(client, log)
+  const lines: string[] = []
+  for (const nodeName of nodeNames) {
+    const { token, secret, expiresAt } = await createToken(client, hubCa, { nodeName, ttlMs })
+    const stored = `Secret ${secret}`
+    log.info({ node: nodeName, stored, expiresAt }, 'bootstrap token made; delete the Secret to revoke it')
+    lines.push(token)
+  }
+  return lines.join('\n')
 }
 
 function durationMs(text: string): number {
