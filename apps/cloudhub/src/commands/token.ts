@@ -28,7 +28,8 @@ export function readTokenFlags(args: readonly string[]): { request: TokenRequest
     if (token.value !== undefined && token.inlineValue === false) own.add(token.index + 1)
   }
   const { ttl } = values
-  const nodeNames = (values.node ?? []).map(String)
+  // A flag without its value arrives as `true`, which is no name although it could be one.
+  const nodeNames = (values.node ?? []).map((node) => (typeof node === 'string' ? node : ''))
   const ttlMs = durationMs(String(ttl))
   const problems = [
     ...(nodeNames.length > 0 && nodeNames.every(isNodeName) ? [] : ['--node: must be the name of a node']),
