@@ -22,5 +22,10 @@ async function pull(config: EdgeConfig, request: PullRequest, clock: Ports['cloc
   const { DEFAULT_LIMITS, pullImage } = await import('@upgrade-hub/oci')
   const { plainHttp, allow, mirrors, caFile } = config.registry
   const ca = caFile === undefined ? {} : { ca: await readFile(caFile, 'utf8') }
-  return pullImage({ ...request, registry: { plainHttp, allow, mirrors, ...ca }, limits: DEFAULT_LIMITS, clock })
+  return pullImage({
+    ...request,
+    registry: { plainHttp, allow, mirrors, ...ca },
+    limits: DEFAULT_LIMITS,
+    clock,
+  })
 }

@@ -172,7 +172,7 @@ class LayerSink {
  * An entry's name as an absolute path, only when it is plain: no `..`, no empty part, no backslash, no NUL. Anything else
  * cannot be a wanted file and is never interpreted.
  */
-export function plainPath(name: string): string {
+function plainPath(name: string): string {
   const parts = name
     .replace(/^\.?\//, '')
     .replace(/\/$/, '')

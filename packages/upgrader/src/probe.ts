@@ -25,6 +25,6 @@ export async function probeProgram(
 }
 
 /** The first word of a text that is a version, as in `KubeEdge v1.21.2`; empty when there is none. */
-export function versionIn(text: string): string {
+function versionIn(text: string): string {
   return text.split(/\s+/).find((word) => isVersion(word)) ?? ''
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { FakeClock } from '@upgrade-hub/core/testing'
 import type { Result } from '@upgrade-hub/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EdgeConfig } from './config.ts'
@@ -9,10 +10,12 @@ import type { Spool } from './types.ts'
 
 let root: string
 let spool: Spool
+let clock: FakeClock
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'upgrade-hub-spool-'))
-  spool = openSpool({ paths: { state: root } } as EdgeConfig)
+  clock = new FakeClock()
+  spool = openSpool({ paths: { state: root } } as EdgeConfig, clock)
 })
 
 afterEach(() => rm(root, { recursive: true, force: true }))
@@ -26,9 +29,7 @@ function result(task: string, reason = ''): Result {
 describe('the spool', () => {
   it('gives the oldest first and keeps each until it is removed, also when opened again', async () => {
     await spool.put(result('b'))
-    await new Promise((resolve) => setImmediate(resolve))
-    while (String(Date.now()) === (await readdir(join(root, 'spool')))[0]?.slice(0, 13))
-      await Promise.resolve()
+    clock.jumpWall(1)
     await spool.put(result('a'))
     expect(await spool.oldest()).toMatchObject({ id: 'b.1' })
     expect(await spool.oldest()).toMatchObject({ id: 'b.1' })

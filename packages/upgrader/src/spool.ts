@@ -1,5 +1,6 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { type Clock, systemClock } from '@upgrade-hub/core'
 import { type Result, validate } from '@upgrade-hub/protocol'
 import type { EdgeConfig } from './config.ts'
 import { UnreadableError } from './errors.ts'
@@ -14,17 +15,19 @@ const MAX_REJECTED = 100
 const NAME = /^(?<ms>\d{13})-(?<id>.+)\.json$/
 
 /** Opens the result spool of this node under `paths.state`. Updaters and edgehub may use it at the same time. */
-export function openSpool(config: EdgeConfig): Spool {
-  return new DiskSpool(spoolFolder(config))
+export function openSpool(config: EdgeConfig, clock: Clock = systemClock): Spool {
+  return new DiskSpool(spoolFolder(config), clock)
 }
 
 class DiskSpool implements Spool {
   readonly #folder: string
   readonly #rejected: string
+  readonly #clock: Clock
 
-  constructor(folder: string) {
+  constructor(folder: string, clock: Clock) {
     this.#folder = folder
     this.#rejected = join(folder, 'rejected')
+    this.#clock = clock
   }
 
   async put(result: Result): Promise<void> {
@@ -32,7 +35,7 @@ class DiskSpool implements Spool {
     if (!isAttemptId(id)) throw new UnreadableError('a result', 'its HistoryID is not a name')
     await makeFolder(this.#folder)
     const older = await this.#named(id)
-    const name = older[0] ?? `${String(Date.now()).padStart(13, '0')}-${id}.json`
+    const name = older[0] ?? `${String(this.#clock.now()).padStart(13, '0')}-${id}.json`
     await writeDurable(join(this.#folder, name), JSON.stringify(result))
     for (const extra of older.slice(1)) await removeDurable(join(this.#folder, extra))
     await capFolder(this.#folder, MAX_WAITING)

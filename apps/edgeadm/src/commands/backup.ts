@@ -18,7 +18,7 @@ export const backupEdge: Command = {
       return EXIT.usage
     }
     const stamp = new Date(clock.now()).toISOString().replaceAll(/[^0-9]/g, '')
-    const lock = await acquireLock(nodeLock(config), `backup-${stamp}`, log)
+    const lock = await acquireLock(nodeLock(config), `backup-${stamp}`, { clock, log })
     try {
       const version = await probeVersion(component)
       const { folder, files } = await backUp({ config, component, name: `manual-${stamp}`, version, clock })

@@ -14,7 +14,7 @@ import {
 } from '@upgrade-hub/upgrader/testing'
 import { type Ended, runEdgeadm } from './run-edgeadm.ts'
 
-export const OLD = 'v1.0.0'
+const OLD = 'v1.0.0'
 export const NEW = 'v1.1.0'
 const ID = 'job-1.1'
 const MAX_RUNS = 5

@@ -16,19 +16,19 @@ interface Options {
 }
 
 /** The node's lock as one updater takes it again and again. */
-export function openNodeLock({ config, id, log }: Omit<Options, 'clock'>): NodeLock {
+export function openNodeLock({ config, id, clock, log }: Options): NodeLock {
   let held: Lock | undefined
   return {
     take: async () => {
       if (held && (await held.isOurs())) return held
       await makeFolder(config.paths.etc, 0o755)
-      held = await acquireLock(nodeLock(config), id, log)
+      held = await acquireLock(nodeLock(config), id, { clock, log })
       return held
     },
     drop: async () => {
       await held?.release()
       held = undefined
-      await releaseDead(nodeLock(config), id)
+      await releaseDead(nodeLock(config), id, clock)
     },
   }
 }

@@ -23,6 +23,8 @@ const ID = 'job-1.1'
 const IMAGE = '127.0.0.1:5000/team/edge'
 const TIMEOUT_MS = 60_000
 
+const PORTS = { clock: systemClock, log: silentLogger }
+
 let node: NodeFixture
 
 afterEach(() => node.remove())
@@ -215,7 +217,7 @@ describe('what is asked of a node', { timeout: TIMEOUT_MS }, () => {
 
   it('is refused Busy while another command holds the lock, and the other keeps it', async () => {
     const { store, run } = await begin(agentProgram('v1.1.0'))
-    const lock = await acquireLock(nodeLock(node.config), 'other.1', silentLogger)
+    const lock = await acquireLock(nodeLock(node.config), 'other.1', PORTS)
     await run()
     expect((await store.attempt(ID))?.answer).toMatchObject({ Value: 'refused', Code: 'Busy' })
     expect(await lock.isOurs()).toBe(true)
@@ -308,7 +310,7 @@ describe('a confirmation', { timeout: TIMEOUT_MS }, () => {
     const { store, run } = await begin(agentProgram('v1.1.0'), { RequireConfirmation: true })
     const running = run()
     while ((await store.attempt(ID))?.step !== 'E4c') await systemClock.sleep(20)
-    const lock = await acquireLock(nodeLock(node.config), 'other.1', silentLogger)
+    const lock = await acquireLock(nodeLock(node.config), 'other.1', PORTS)
     expect((await store.attempt(ID))?.answer?.Value).toBe('accepted')
     expect(await store.confirm(ID)).toBe(true)
     expect((await running).step).toBe('prepared')

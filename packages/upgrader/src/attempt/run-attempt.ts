@@ -36,8 +36,8 @@ export interface RunOptions {
 export async function runAttempt({ config, id, ports }: RunOptions): Promise<AttemptState> {
   if (!isAttemptId(id)) throw new UnreadableError('the attempt', 'it is no HistoryID')
   const paths = attemptPaths(config, id)
-  const owner = await acquireLock(paths.owner, id, ports.log)
-  const locks = openNodeLock({ config, id, log: ports.log })
+  const owner = await acquireLock(paths.owner, id, ports)
+  const locks = openNodeLock({ config, id, clock: ports.clock, log: ports.log })
   try {
     const base = await openContext({ config, id, ports }, locks)
     return await runToRest(base)

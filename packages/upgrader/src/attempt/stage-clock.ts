@@ -23,7 +23,7 @@ const LIMITS: Readonly<Partial<Record<Stage, StageLimit>>> = {
 }
 
 /** What is left of a step's stage, in ms, with what earlier updaters have used; undefined when it has no limit. */
-export function stageLeftMs(state: AttemptState, timeouts: Timeouts): number | undefined {
+function stageLeftMs(state: AttemptState, timeouts: Timeouts): number | undefined {
   const { stage } = RULES[state.step]
   const limit = LIMITS[stage]
   return limit && limit.seconds(timeouts) * 1000 - (state.spentMs[stage] ?? 0)

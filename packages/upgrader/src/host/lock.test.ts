@@ -3,11 +3,13 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { silentLogger } from '@upgrade-hub/core'
+import { silentLogger, systemClock } from '@upgrade-hub/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LockHeldError } from '../errors.ts'
 import { acquireLock, isLockHeld, releaseDead } from './lock.ts'
 import { processInfo } from './process.ts'
+
+const PORTS = { clock: systemClock, log: silentLogger }
 
 let folder: string
 let path: string
@@ -20,27 +22,23 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 async function deadHolder(): Promise<string> {
-  await (await acquireLock(path, 'dead.1', silentLogger)).isOurs()
+  await (await acquireLock(path, 'dead.1', PORTS)).isOurs()
   const holder = JSON.parse(await readFile(path, 'utf8')) as object
   return JSON.stringify({ ...holder, startTime: '1' })
 }
 
 describe('the lock', () => {
   it('has one holder, by name and age for the others, and is free again after it', async () => {
-    const lock = await acquireLock(path, 'job.1', silentLogger)
-    await expect(acquireLock(path, 'job.2', silentLogger)).rejects.toThrow(
-      /attempt job\.1 \(pid \d+\) for 0 s/,
-    )
+    const lock = await acquireLock(path, 'job.1', PORTS)
+    await expect(acquireLock(path, 'job.2', PORTS)).rejects.toThrow(/attempt job\.1 \(pid \d+\) for 0 s/)
     await lock.release()
-    await (await acquireLock(path, 'job.2', silentLogger)).release()
+    await (await acquireLock(path, 'job.2', PORTS)).release()
     expect(await readdir(folder)).toEqual([])
   })
 
   it('of a dead holder is taken over, once', async () => {
     await writeFile(path, await deadHolder())
-    const takers = await Promise.allSettled(
-      [1, 2, 3, 4].map((n) => acquireLock(path, `job.${n}`, silentLogger)),
-    )
+    const takers = await Promise.allSettled([1, 2, 3, 4].map((n) => acquireLock(path, `job.${n}`, PORTS)))
     expect(takers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect(await readdir(folder)).toEqual(['idempotency_record'])
   })
@@ -49,7 +47,7 @@ describe('the lock', () => {
     const holder = JSON.parse(await deadHolder()) as object
     const info = await processInfo(process.pid)
     await writeFile(path, JSON.stringify({ ...holder, startTime: info?.startTime, boot: 'another' }))
-    expect(await isLockHeld(path)).toBe(false)
+    expect(await isLockHeld(path, systemClock)).toBe(false)
   })
 
   it('of a process that is dead but not reaped is dead', async () => {
@@ -60,23 +58,23 @@ describe('the lock', () => {
 
   it('that keadm has made (an empty file) holds in this boot and not from before it', async () => {
     await writeFile(path, '')
-    await expect(acquireLock(path, 'job.1', silentLogger)).rejects.toBeInstanceOf(LockHeldError)
+    await expect(acquireLock(path, 'job.1', PORTS)).rejects.toBeInstanceOf(LockHeldError)
     await utimes(path, 0, 0)
-    await (await acquireLock(path, 'job.1', silentLogger)).release()
+    await (await acquireLock(path, 'job.1', PORTS)).release()
   })
 
   it('that is garbage is dead, and that is a link is not followed', async () => {
     await writeFile(path, 'garbage')
-    await (await acquireLock(path, 'job.1', silentLogger)).release()
+    await (await acquireLock(path, 'job.1', PORTS)).release()
     const victim = join(folder, 'victim')
     await writeFile(victim, 'untouched')
     await symlink(victim, path)
-    await expect(acquireLock(path, 'job.1', silentLogger)).rejects.toThrow('ELOOP')
+    await expect(acquireLock(path, 'job.1', PORTS)).rejects.toThrow('ELOOP')
     expect(await readFile(victim, 'utf8')).toBe('untouched')
   })
 
   it('that was taken from its holder is not released by it', async () => {
-    const lock = await acquireLock(path, 'job.1', silentLogger)
+    const lock = await acquireLock(path, 'job.1', PORTS)
     await writeFile(path, 'somebody else')
     expect(await lock.isOurs()).toBe(false)
     await lock.release()
@@ -85,9 +83,9 @@ describe('the lock', () => {
 
   it('that a dead updater left is cleared for the same attempt only', async () => {
     await writeFile(path, await deadHolder())
-    await releaseDead(path, 'other.1')
+    await releaseDead(path, 'other.1', systemClock)
     expect(await readdir(folder)).toHaveLength(1)
-    await releaseDead(path, 'dead.1')
+    await releaseDead(path, 'dead.1', systemClock)
     expect(await readdir(folder)).toEqual([])
   })
 })

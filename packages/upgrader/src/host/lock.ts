@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rename, rm, stat } from 'node:fs/promises'
 import { uptime } from 'node:os'
-import type { Logger } from '@upgrade-hub/core'
+import type { Clock, Logger } from '@upgrade-hub/core'
 import { LockHeldError } from '../errors.ts'
 import { bootId } from './boot.ts'
 import { createExclusive, errnoOf, removeDurable } from './durable.ts'
@@ -18,6 +18,12 @@ interface Holder {
   readonly hold: string
 }
 
+/** What a lock is judged and reported with. */
+export interface LockPorts {
+  readonly clock: Clock
+  readonly log: Logger
+}
+
 /** A lock that we hold until `release` or the end of this process. */
 export interface Lock {
   /** False when somebody took it from us: then nothing may be changed any more. */
@@ -30,31 +36,32 @@ export interface Lock {
  * An empty file is KubeEdge's own `idempotency_record`: it is dead only when it is older than this boot.
  * @throws LockHeldError with the holder and the age
  */
-export async function acquireLock(path: string, attempt: string, log: Logger): Promise<Lock> {
+export async function acquireLock(path: string, attempt: string, { clock, log }: LockPorts): Promise<Lock> {
   const text = JSON.stringify(await ourselves(attempt))
   for (let tries = 0; tries < 3; tries++) {
     if (await createExclusive(path, text, 0o600)) return lockOf(path, text)
     const found = await readText(path)
     if (found === undefined) continue
-    if (await isHeld(path, found)) break
+    if (await isHeld(path, found, clock)) break
     log.warn({ path, holder: found.slice(0, 300) }, 'took over a lock whose holder is dead')
     await moveAside(path, found)
   }
-  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }))
-  const age = Math.max(0, Math.round((Date.now() - mtimeMs) / 1000))
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: clock.now() }))
+  const age = Math.max(0, Math.round((clock.now() - mtimeMs) / 1000))
   throw new LockHeldError(path, describe(await readText(path)), age)
 }
 
 /** True while a live process holds the lock. */
-export async function isLockHeld(path: string): Promise<boolean> {
+export async function isLockHeld(path: string, clock: Clock): Promise<boolean> {
   const text = await readText(path)
-  return text !== undefined && (await isHeld(path, text))
+  return text !== undefined && (await isHeld(path, text, clock))
 }
 
 /** Removes a lock that an earlier updater of the same attempt has left behind; one that lives keeps it. */
-export async function releaseDead(path: string, attempt: string): Promise<void> {
+export async function releaseDead(path: string, attempt: string, clock: Clock): Promise<void> {
   const text = await readText(path)
-  if (text === undefined || parseHolder(text)?.attempt !== attempt || (await isHeld(path, text))) return
+  if (text === undefined || parseHolder(text)?.attempt !== attempt || (await isHeld(path, text, clock)))
+    return
   await moveAside(path, text)
 }
 
@@ -79,12 +86,12 @@ function lockOf(path: string, text: string): Lock {
   }
 }
 
-async function isHeld(path: string, text: string): Promise<boolean> {
+async function isHeld(path: string, text: string, clock: Clock): Promise<boolean> {
   const holder = parseHolder(text)
   if (holder) return holder.boot === (await bootId()) && (await isSameProcess(holder.pid, holder.startTime))
   if (text !== '') return false
   const { mtimeMs } = await stat(path)
-  return mtimeMs >= Date.now() - uptime() * 1000
+  return mtimeMs >= clock.now() - uptime() * 1000
 }
 
 /**

@@ -17,7 +17,7 @@ export async function report(context: StepContext): Promise<undefined> {
   const found = await loadAttempt(config, prepare.HistoryID)
   const result = found && resultOf({ ...found, state })
   if (!result || local || !mustReport(context)) return
-  const spool = openSpool(config)
+  const spool = openSpool(config, context.clock)
   try {
     await spool.put(result)
   } catch (error) {

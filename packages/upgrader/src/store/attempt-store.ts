@@ -65,7 +65,7 @@ class DiskAttemptStore implements AttemptStore {
   }
 
   async isUpdaterAlive(id: string): Promise<boolean> {
-    return isAttemptId(id) && (await isLockHeld(this.#paths(id).owner))
+    return isAttemptId(id) && (await isLockHeld(this.#paths(id).owner, this.#clock))
   }
 
   download(id: string): Promise<{ percent: number; bytes: number } | undefined> {
@@ -157,7 +157,7 @@ class DiskAttemptStore implements AttemptStore {
   /** The hub asks about an attempt that is over: it gets the result once more. */
   async #reportAgain(found: Snapshot, seq: number, value: 'refused' | 'done'): Promise<Answer> {
     const { result } = viewOf(found)
-    if (result && found.state.proceedSeq > 0) await openSpool(this.#config).put(result)
+    if (result && found.state.proceedSeq > 0) await openSpool(this.#config, this.#clock).put(result)
     return answer(found.prepare, seq, value, found.state.ending)
   }
 

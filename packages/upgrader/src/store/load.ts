@@ -63,7 +63,7 @@ async function orNothing<T>(reading: Promise<T | undefined>): Promise<T | undefi
 }
 
 /** The last whole lines of a log, as much as may travel with a result. */
-export async function tail(path: string): Promise<string> {
+async function tail(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined)
   if (!file) return ''
   try {
