@@ -85,7 +85,7 @@ describe('a replica', () => {
     await until('leading', () => one.elector.isLeader())
     one.stop.abort()
     await one.ended
-    expect([one.elector.isLeader(), stored()?.spec?.holderIdentity]).toEqual([false, ''])
+    expect([one.elector.isLeader(), stored()?.spec?.holderIdentity]).toEqual([false, undefined])
     const two = replica('two')
     await until('leading', () => two.elector.isLeader())
     expect([two.terms[0]?.epoch, clock.monotonic()]).toEqual([2, 0])
@@ -181,7 +181,7 @@ describe('a replica', () => {
     await until('leading', () => one.elector.isLeader())
     one.skew.ms = -20_000
     await passes('the end of the term', () => one.terms[0]?.signal.aborted === true)
-    await until('let go', () => stored()?.spec?.holderIdentity === '')
+    await until('let go', () => stored()?.spec !== undefined && stored()?.spec?.holderIdentity === undefined)
     expect(one.elector.isLeader()).toBe(false)
   })
 

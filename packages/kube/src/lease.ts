@@ -52,7 +52,8 @@ export function termSpec(
   }
 }
 
-/** The spec that lets go: the next replica need not wait for the lease to run out. */
+/** The spec that lets go: the next replica need not wait for the lease to run out. An empty holder would be refused. */
 export function releasedSpec(lease: Lease, nowMs: number): LeaseSpec {
-  return { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(nowMs) }
+  const { holderIdentity: _, ...spec } = lease.spec ?? {}
+  return { ...spec, leaseDurationSeconds: 1, renewTime: microTime(nowMs) }
 }
