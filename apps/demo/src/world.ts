@@ -32,7 +32,7 @@ export interface WorldOptions {
   /** Made anew. */
   readonly folder: string
   /** Is told each step in a few words. */
-  say(step: string): void
+  readonly say: (step: string) => void
   /** Takes what has to be closed in this process; the others are the reaper's. */
   readonly cleanup: AsyncDisposableStack
 }

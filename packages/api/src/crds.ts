@@ -1,5 +1,6 @@
 import { EdgeIdentitySpec } from './identity.ts'
-import { JOB_VERSIONS, JobControl, NodeUpgradeJobSpec, NodeUpgradeJobStatus } from './job.ts'
+import { JOB_VERSIONS, JobControl, NodeUpgradeJobSpec } from './job.ts'
+import { NodeUpgradeJobStatus } from './job-status.ts'
 import { HUB_GROUP, KUBEEDGE_GROUP } from './names.ts'
 import { JOB_RULES } from './rules.ts'
 import { type StructuralSchema, toStructural } from './structural.ts'
@@ -145,9 +146,11 @@ export const nodeUpgradeTaskCrd: CustomResourceDefinition = {
           column('Reason', '.status.reason'),
           AGE,
         ],
-        selectableFields: ['.spec.jobName', '.spec.nodeName', '.status.phase', '.status.active'].map((jsonPath) => ({
-          jsonPath,
-        })),
+        selectableFields: ['.spec.jobName', '.spec.nodeName', '.status.phase', '.status.active'].map(
+          (jsonPath) => ({
+            jsonPath,
+          }),
+        ),
       },
     ],
   },
@@ -183,7 +186,7 @@ export const edgeIdentityCrd: CustomResourceDefinition = {
         additionalPrinterColumns: [
           column('Machine', '.spec.machineID'),
           column('Enrolled', '.spec.enrolledAt', 'date'),
-          column('Expires', '.spec.notAfter', 'date'),
+          column('Expires', '.spec.notAfter'),
           AGE,
         ],
       },
@@ -191,4 +194,8 @@ export const edgeIdentityCrd: CustomResourceDefinition = {
   },
 }
 
-export const CRDS: readonly CustomResourceDefinition[] = [nodeUpgradeJobCrd, nodeUpgradeTaskCrd, edgeIdentityCrd]
+export const CRDS: readonly CustomResourceDefinition[] = [
+  nodeUpgradeJobCrd,
+  nodeUpgradeTaskCrd,
+  edgeIdentityCrd,
+]

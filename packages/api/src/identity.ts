@@ -5,7 +5,8 @@ import { text } from './schema-kit.ts'
 export const EdgeIdentitySpec = Type.Object(
   {
     fingerprint: Type.String({
-      description: 'SHA-256 of the public key (SubjectPublicKeyInfo DER) that alone may speak for the node, in hex.',
+      description:
+        'SHA-256 of the public key (SubjectPublicKeyInfo DER) that alone may speak for the node, in hex.',
       pattern: '^[a-f0-9]{64}$',
       maxLength: 64,
     }),
@@ -18,7 +19,10 @@ export const EdgeIdentitySpec = Type.Object(
     token: text('Id of the bootstrap token it enrolled with.', { maxLength: 64 }),
     notAfter: text('End of its certificate, RFC 3339.', { maxLength: 40 }),
   },
-  { description: 'The key and machine that speak for the node of this name. Deleting the object revokes them.' },
+  {
+    description:
+      'The key and machine that speak for the node of this name. Deleting the object revokes them.',
+  },
 )
 export type EdgeIdentitySpec = Static<typeof EdgeIdentitySpec>
 

@@ -1,8 +1,16 @@
-export { CRDS, type CrdVersion, type CustomResourceDefinition, edgeIdentityCrd, nodeUpgradeJobCrd, nodeUpgradeTaskCrd } from './crds.ts'
+export {
+  CRDS,
+  type CrdVersion,
+  type CustomResourceDefinition,
+  edgeIdentityCrd,
+  nodeUpgradeJobCrd,
+  nodeUpgradeTaskCrd,
+} from './crds.ts'
 export * from './identity.ts'
 export * from './job.ts'
+export * from './job-status.ts'
 export type { ManagedFields, ObjectMeta, OwnerReference } from './meta.ts'
 export * from './names.ts'
 export type { Node } from './node.ts'
-export * from './task.ts'
 export type { StructuralSchema } from './structural.ts'
+export * from './task.ts'

@@ -7,7 +7,12 @@ import type { CelRule } from './schema-kit.ts'
  * `onCreate` rules judge new specs only: a stored KubeEdge job of any quality can still be labelled and deleted.
  */
 function onCreate(rule: string, rest: Omit<CelRule, 'rule' | 'optionalOldSelf'>): CelRule {
-  return { rule: `oldSelf.hasValue() || (${rule})`, optionalOldSelf: true, reason: 'FieldValueInvalid', ...rest }
+  return {
+    rule: `oldSelf.hasValue() || (${rule})`,
+    optionalOldSelf: true,
+    reason: 'FieldValueInvalid',
+    ...rest,
+  }
 }
 
 const KUBEEDGE_VERSION = String.raw`^v[0-9]+[.][0-9]+[.][0-9]+(-[a-zA-Z0-9_.]+(-[a-zA-Z0-9_.]+)*)?$`
@@ -20,11 +25,14 @@ const selectorIsEmpty =
   '(!has(self.labelSelector.matchLabels) || size(self.labelSelector.matchLabels) == 0) && (!has(self.labelSelector.matchExpressions) || size(self.labelSelector.matchExpressions) == 0)'
 
 export const SPEC_RULES: readonly CelRule[] = [
-  onCreate(`has(self.version) && (self.version.matches('${KUBEEDGE_VERSION}') || self.version.matches('${SEMVER}'))`, {
-    message: 'invalid version',
-    messageExpression: "'invalid version ' + (has(self.version) ? self.version : '\"\"')",
-    fieldPath: '.version',
-  }),
+  onCreate(
+    `has(self.version) && (self.version.matches('${KUBEEDGE_VERSION}') || self.version.matches('${SEMVER}'))`,
+    {
+      message: 'invalid version',
+      messageExpression: "'invalid version ' + (has(self.version) ? self.version : '\"\"')",
+      fieldPath: '.version',
+    },
+  ),
   onCreate(`!has(self.image) || self.image == '' || self.image.matches('${IMAGE}')`, {
     message: 'invalid image repo',
     messageExpression: "'invalid image repo ' + self.image",
@@ -42,14 +50,18 @@ export const SPEC_RULES: readonly CelRule[] = [
   onCreate(
     `!has(self.labelSelector) || !(${selectorIsEmpty}) || (has(self.upgradeHub) && has(self.upgradeHub.allNodes) && self.upgradeHub.allNodes)`,
     {
-      message: 'an empty labelSelector means every edge node: set upgradeHub.allNodes to true if that is meant',
+      message:
+        'an empty labelSelector means every edge node: set upgradeHub.allNodes to true if that is meant',
       fieldPath: '.labelSelector',
     },
   ),
-  onCreate(`!has(self.failureTolerate) || self.failureTolerate == '' || self.failureTolerate.matches('${RATIO}')`, {
-    message: 'failureTolerate is a ratio from 0 to 1 written as text, such as "0.1"',
-    fieldPath: '.failureTolerate',
-  }),
+  onCreate(
+    `!has(self.failureTolerate) || self.failureTolerate == '' || self.failureTolerate.matches('${RATIO}')`,
+    {
+      message: 'failureTolerate is a ratio from 0 to 1 written as text, such as "0.1"',
+      fieldPath: '.failureTolerate',
+    },
+  ),
   onCreate("!has(self.checkItems) || self.checkItems.all(item, item in ['cpu', 'mem', 'disk'])", {
     message: 'checkItems knows cpu, mem and disk',
     fieldPath: '.checkItems',

@@ -1,5 +1,5 @@
-import type { TSchema } from 'typebox'
 import { invariant } from '@upgrade-hub/core'
+import type { TSchema } from 'typebox'
 
 /** OpenAPI v3 as a structural schema of apiextensions.k8s.io/v1: no unions, every node typed. */
 export interface StructuralSchema {
@@ -27,7 +27,8 @@ export function toStructural(schema: TSchema, at = ''): StructuralSchema {
     if (!NESTED.has(keyword) && keyword !== 'type') out[keyword] = value
   }
   const properties = source['properties'] as Record<string, TSchema> | undefined
-  if (properties) out.properties = mapValues(properties, (child, name) => toStructural(child, `${at}.${name}`))
+  if (properties)
+    out.properties = mapValues(properties, (child, name) => toStructural(child, `${at}.${name}`))
   const patterns = source['patternProperties'] as Record<string, TSchema> | undefined
   const values = patterns && Object.values(patterns)[0]
   if (values) out.additionalProperties = toStructural(values, `${at}[*]`)

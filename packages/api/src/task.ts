@@ -56,7 +56,9 @@ export type EdgeAction = Static<typeof EdgeAction>
 
 const EdgeResult = Type.Object({
   attempt: attempt('The attempt.'),
-  outcome: word('Succeeded, RefusedBeforeChange, FailedBeforeChange, Cancelled, RolledBack, RollbackFailed or StateUnreadable.'),
+  outcome: word(
+    'Succeeded, RefusedBeforeChange, FailedBeforeChange, Cancelled, RolledBack, RollbackFailed or StateUnreadable.',
+  ),
   code: word('Why, in one word.'),
   from: version('The version before.'),
   to: version('The version asked for.'),
@@ -80,10 +82,17 @@ export const TaskEdge = Type.Object(
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['attempt'],
     } as { description: string }),
-    late: list(EdgeResult, { description: 'Results that differ from the stored one or came too late.', maxItems: 8 }),
+    late: list(EdgeResult, {
+      description: 'Results that differ from the stored one or came too late.',
+      maxItems: 8,
+    }),
     probe: Type.Optional(
       Type.Object(
-        { version: version('The version that answered.'), bootID: word('The boot it was asked in.'), time: time('When.') },
+        {
+          version: version('The version that answered.'),
+          bootID: word('The boot it was asked in.'),
+          time: time('When.'),
+        },
         { description: 'What the edge saw when it asked the agent for its version.' },
       ),
     ),
@@ -175,7 +184,11 @@ export const TaskSpec = Type.Object(
     requireConfirmation: flag('Wait on the node for a confirmation.'),
     versionPolicy: oneOf(VERSION_POLICIES, { description: 'UpgradeOnly or AllowDowngrade.' }),
     timeouts: Type.Object(StageTimeouts.properties, { description: 'The clock of each stage, in seconds.' }),
-    minReadySeconds: Type.Integer({ description: 'Seconds of stable life that prove health.', format: 'int32', minimum: 0 }),
+    minReadySeconds: Type.Integer({
+      description: 'Seconds of stable life that prove health.',
+      format: 'int32',
+      minimum: 0,
+    }),
   },
   { description: 'What is to be done on one node. Immutable.', ...rules(...TASK_SPEC_RULES) },
 )
