@@ -45,14 +45,14 @@ export class Fleet {
   readonly folder: string
   readonly registry: Registry
   readonly edges = new Map<string, Edge>()
-  readonly #ports: Ports
+  readonly ports: Ports
   #hubs: Program[] = []
 
   private constructor(plane: Plane, folder: string, registry: Registry, ports: Ports) {
     this.plane = plane
     this.folder = folder
     this.registry = registry
-    this.#ports = ports
+    this.ports = ports
   }
 
   /** A hub that is ready, and a registry; edges come with `addEdges`. */
@@ -84,10 +84,10 @@ export class Fleet {
   }
 
   async startHub(): Promise<void> {
-    const flags = Object.entries(this.#ports).map(([name, port]) => `--${name}-port=${port}`)
+    const flags = Object.entries(this.ports).map(([name, port]) => `--${name}-port=${port}`)
     const hub = new Program('cloudhub', [process.execPath, HUB_MAIN, 'run', ...flags, ...this.#access()])
     this.#hubs.push(hub)
-    const answers = async () => (await fetch(`http://127.0.0.1:${this.#ports.metrics}/readyz`)).ok
+    const answers = async () => (await fetch(`http://127.0.0.1:${this.ports.metrics}/readyz`)).ok
     await until('the hub is ready or has ended', () => (hub.isRunning ? answers() : true), 60_000)
     if (!hub.isRunning) throw new Error(`the hub ended:\n${hub.output.slice(-3000)}`)
   }
@@ -219,7 +219,7 @@ export class Fleet {
   async #addEdge(name: string, agentConfig: string): Promise<Edge> {
     const folder = join(this.folder, name)
     await mkdir(folder)
-    const { websocket, https } = this.#ports
+    const { websocket, https } = this.ports
     await makeEdge({
       name,
       folder,

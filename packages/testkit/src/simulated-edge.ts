@@ -1,4 +1,4 @@
-import { type EdgeDialer, dial } from '@upgrade-hub/channel'
+import { dial, type EdgeDialer } from '@upgrade-hub/channel'
 import { type Clock, historyId, type Logger, rfc3339 } from '@upgrade-hub/core'
 import {
   type Answer,
@@ -109,7 +109,8 @@ export class SimulatedEdge {
     if (frame.operation === OPERATION.prepare) this.#prepare(frame.content as Prepare)
     if (frame.operation === OPERATION.proceed) this.#proceed(frame.content as Proceed)
     if (frame.operation === OPERATION.cancel) this.#cancel(frame.content as TaskRef)
-    if (frame.operation === OPERATION.stored) this.#attempts.delete((frame.content as { HistoryID: string }).HistoryID)
+    if (frame.operation === OPERATION.stored)
+      this.#attempts.delete((frame.content as { HistoryID: string }).HistoryID)
   }
 
   #prepare(prepare: Prepare): void {
