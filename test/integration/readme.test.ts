@@ -77,7 +77,8 @@ describePlanes('the commands of the README', (plane) => {
   })
 
   it('run a job to its end, show it, and stop it, each without an error', { timeout: 400_000 }, async () => {
-    for (const command of kubectlLines) {
+    const isDelete = (command: string) => Number(command.startsWith('kubectl delete '))
+    for (const command of kubectlLines.toSorted((a, b) => isDelete(a) - isDelete(b))) {
       const { code, output } = await runKubectl(command)
       expect(code, `${command}\n${output}\n${await fleet.picture(JOB)}`).toBe(0)
     }
