@@ -39,10 +39,10 @@ function replica(identity: string, skew = { ms: 0 }) {
   const options = { client, namespace: 'hub', name: 'leader', identity, clock: own, log: silentLogger }
   const elector = new LeaderElector(options)
   const stop = new AbortController()
-  const terms: { epoch: number; signal: AbortSignal; end: () => void }[] = []
-  const ended = elector.run(stop.signal, (signal, epoch) => {
+  const terms: { epoch: number; letGo: boolean; signal: AbortSignal; end: () => void }[] = []
+  const ended = elector.run(stop.signal, (signal, epoch, letGo) => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    terms.push({ epoch, signal, end: resolve })
+    terms.push({ epoch, letGo, signal, end: resolve })
     signal.addEventListener('abort', () => resolve(), { once: true })
     return promise
   })
@@ -88,6 +88,7 @@ describe('a replica', () => {
     expect([one.elector.isLeader(), stored()?.spec?.holderIdentity]).toEqual([false, undefined])
     const two = replica('two')
     await until('leading', () => two.elector.isLeader())
+    expect([one.terms[0]?.letGo, two.terms[0]?.letGo]).toEqual([true, true])
     expect([two.terms[0]?.epoch, clock.monotonic()]).toEqual([2, 0])
   })
 
@@ -103,7 +104,7 @@ describe('a replica', () => {
     const one = replica('one')
     await passes('leading', () => one.elector.isLeader())
     expect(clock.monotonic()).toBeGreaterThanOrEqual(15_000)
-    expect(one.terms[0]?.epoch).toBe(8)
+    expect([one.terms[0]?.epoch, one.terms[0]?.letGo]).toEqual([8, false])
   })
 
   it('does not take the lease of a former process of its own name without waiting', async () => {

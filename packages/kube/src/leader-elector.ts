@@ -19,11 +19,16 @@ export interface LeaderElectorOptions {
   readonly log: Logger
 }
 
-/** Runs while this process leads; must end when its signal aborts. `epoch` is higher than that of every leader before. */
-export type Lead = (signal: AbortSignal, epoch: number) => Promise<void>
+/**
+ * Runs while this process leads; must end when its signal aborts. `epoch` is higher than that of every leader before.
+ * `letGo`: there was no leader before, or the last one ended its term in order: its `lead` had returned.
+ */
+export type Lead = (signal: AbortSignal, epoch: number, letGo: boolean) => Promise<void>
 
 interface Term {
   readonly epoch: number
+  /** Of the start of a term: nobody led before, or ended in order. */
+  readonly letGo?: boolean
   readonly lease: Lease
   /** Monotonic time before the last successful write was sent. */
   readonly renewedAt: number
@@ -93,7 +98,7 @@ export class LeaderElector {
     const renewing = this.#keepRenewing(serving)
     log.info({ epoch: term.epoch }, 'leading')
     try {
-      await lead(serving.signal, term.epoch)
+      await lead(serving.signal, term.epoch, term.letGo ?? false)
     } catch (error) {
       if (!serving.signal.aborted) this.#complain('leading failed', error)
     } finally {
@@ -159,7 +164,7 @@ export class LeaderElector {
     this.#attempted = { renewTime: spec.renewTime ?? '', epoch, at: this.#clock.monotonic() }
     const term = await this.#write(lease, spec, signal)
     this.#attempted = undefined
-    return term
+    return { ...term, letGo: !holder?.identity }
   }
 
   #adopted(lease: Lease | undefined): Term | undefined {
