@@ -157,7 +157,7 @@ export class SimApi {
 }
 
 /** RFC 7386, sharing what does not change. */
-export function merge(into: unknown, from: unknown): unknown {
+function merge(into: unknown, from: unknown): unknown {
   if (typeof from !== 'object' || from === null || Array.isArray(from)) return from
   const result: Record<string, unknown> =
     typeof into === 'object' && into !== null && !Array.isArray(into) ? { ...into } : {}

@@ -122,7 +122,7 @@ export function prepareMs({ spec }: NodeUpgradeTask): number {
 }
 
 /** When the hub stops waiting for a result, in ms from the permission: its life, the edge's stage timers, the rollback's. */
-export function proceedMs({ spec }: NodeUpgradeTask): number {
+function proceedMs({ spec }: NodeUpgradeTask): number {
   const { upgradeSeconds = 0, rollbackSeconds = 0 } = spec.timeouts
   return PERMISSION_MS + (upgradeSeconds + rollbackSeconds) * 1000 + GRACE_MS
 }

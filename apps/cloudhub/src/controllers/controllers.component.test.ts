@@ -1,6 +1,6 @@
 import { type NodeUpgradeTask, nodeUpgradeJobCrd } from '@upgrade-hub/api'
 import { systemClock } from '@upgrade-hub/core'
-import { CRDS, EVENTS, NODES } from '@upgrade-hub/kube'
+import { CRDS, EVENTS, LEASES, NODES } from '@upgrade-hub/kube'
 import { statusOf } from '@upgrade-hub/rollout'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { JOBS, TASKS } from '../kube-api.ts'
@@ -243,13 +243,21 @@ describe('a new leader', () => {
     for (const node of nodes) expect(await isOpen(node)).toBe(true)
   }, 120_000)
 
-  it('waits before it plans, so that no create of its forerunner comes after the plan', async () => {
+  it('waits before it plans when the one before it died, so that no create comes after the plan', async () => {
     const nodes = await stage.addNodes(1)
+    const [lease] = (await stage.client.list(LEASES, { namespace: 'upgrade-hub' })).items
+    const spec = { holderIdentity: 'dead', leaseDurationSeconds: 1 }
+    await stage.client.patch(LEASES, lease?.metadata.name ?? '', { spec }, { namespace: 'upgrade-hub' })
     stage.lead(1_500)
     const startedAt = systemClock.monotonic()
-    const name = await stage.createJob(nodes)
-    await stage.finished(name)
-    expect(systemClock.monotonic() - startedAt).toBeGreaterThan(1_400)
+    await stage.finished(await stage.createJob(nodes))
+    expect(systemClock.monotonic() - startedAt).toBeGreaterThan(2_400)
+  })
+
+  it('plans at once when the one before it ended in order', async () => {
+    const nodes = await stage.addNodes(1)
+    stage.lead(60_000)
+    expect((await stage.finished(await stage.createJob(nodes))).status?.phase).toBe('Completed')
   })
 
   it('lets go of nodes whose task is gone or over', async () => {

@@ -1,1 +1,1 @@
-export { type Controllers, type ControllersOptions, startControllers } from './start-controllers.ts'
+export { startControllers } from './start-controllers.ts'

@@ -42,7 +42,7 @@ export class Overlay<T> {
  * Whether one version of an object is older than another. Versions of one kind are comparable decimal numbers (KEP-5504);
  * of what is none, nothing is said.
  */
-export function isOlder(left: string | undefined, right: string | undefined): boolean {
+function isOlder(left: string | undefined, right: string | undefined): boolean {
   if (!left || !right || !NUMBER.test(left) || !NUMBER.test(right)) return false
   return left.length === right.length ? left < right : left.length < right.length
 }

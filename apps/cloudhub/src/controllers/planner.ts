@@ -44,7 +44,8 @@ export class Planner {
     const { client } = this.#term.options
     const options = { fieldManager: NODE_FIELD_MANAGER, timeoutMs: CREATE_TIMEOUT_MS }
     try {
-      const created = await this.#term.write((signal) => client.create(TASKS, task, { ...options, signal }))
+      // Not torn off at the end of the term: a leader that ends in order leaves no create behind that may still arrive.
+      const created = await this.#term.write(() => client.create(TASKS, task, options))
       if (open) this.#term.open.put(open, created)
     } catch (error) {
       if (!(error instanceof KubeError && error.isAlreadyExists)) throw error

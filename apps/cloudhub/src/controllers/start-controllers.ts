@@ -24,8 +24,8 @@ export interface ControllersOptions {
   /** Where the lease is. Default `upgrade-hub`. */
   readonly namespace?: string
   /**
-   * How long a new leader waits before it plans a job, in ms: until no create of its forerunner can arrive. Default: a lease and
-   * the time-out of a create. 0 is right where the API server lives in this process.
+   * How long a leader whose forerunner did not end in order waits before it plans a job, in ms: until no create of it can
+   * arrive. Default: a lease and the time-out of a create. 0 is right where the API server lives in this process.
    */
   readonly planDelayMs?: number
 }
@@ -58,9 +58,8 @@ export function startControllers(options: ControllersOptions): Controllers {
   return {
     isLeader,
     run: (signal) =>
-      elector.run(signal, async (leading, epoch) => {
-        // The first leader ever has no forerunner.
-        const term = { ...options, log, isLeader, planDelayMs: epoch === 1 ? 0 : planDelayMs }
+      elector.run(signal, async (leading, _epoch, letGo) => {
+        const term = { ...options, log, isLeader, planDelayMs: letGo ? 0 : planDelayMs }
         await new Term(term, leading).run()
       }),
   }
