@@ -93,8 +93,7 @@ export function alreadyExists(subject: Subject, name: string): StatusError {
   return new StatusError(409, 'AlreadyExists', message, details(subject, name, subject.plural))
 }
 
-export const MODIFIED =
-  'the object has been modified; please apply your changes to the latest version and try again'
+const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
 
 export function conflict(subject: Subject, name: string, why: string = MODIFIED): StatusError {
   const message = `Operation cannot be fulfilled on ${qualified(subject, subject.plural)} "${name}": ${why}`

@@ -69,23 +69,37 @@ function annotationCauses(annotations: Readonly<Record<string, string>>): readon
 }
 
 function finalizerCauses(finalizer: string, index: number): readonly Cause[] {
-  const field = `metadata.finalizers[${index}]`
-  const problems = qualifiedName(finalizer)
-  if (problems.length > 0) return problems.map((problem) => invalidValue(field, finalizer, problem))
-  if (finalizer.includes('/') || STANDARD_FINALIZERS.includes(finalizer)) return []
-  const why = 'name is neither a standard finalizer name nor is it fully qualified'
-  return [invalidValue(field, finalizer, why)]
+  return qualifiedName(finalizer).map((problem) =>
+    invalidValue(`metadata.finalizers[${index}]`, finalizer, problem),
+  )
+}
+
+function isUndomained(finalizer: string): boolean {
+  return !finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer)
+}
+
+/** Built-in kinds take no finalizer without a domain. */
+export function domainCauses(meta: ObjectMeta): readonly Cause[] {
+  return (meta.finalizers ?? []).flatMap((finalizer, i) => {
+    if (!isUndomained(finalizer) || qualifiedName(finalizer).length > 0) return []
+    const why = 'name is neither a standard finalizer name nor is it fully qualified'
+    return [invalidValue(`metadata.finalizers[${i}]`, finalizer, why)]
+  })
+}
+
+/** Custom resources take it with a warning. */
+export function domainWarnings(meta: ObjectMeta): readonly string[] {
+  const why =
+    'prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers'
+  return (meta.finalizers ?? [])
+    .filter(isUndomained)
+    .map((finalizer) => `metadata.finalizers: ${JSON.stringify(finalizer)}: ${why}`)
 }
 
 function ownerCauses(owner: OwnerReference, index: number): readonly Cause[] {
-  const field = `metadata.ownerReferences[${index}]`
   return (['apiVersion', 'kind', 'name', 'uid'] as const)
     .filter((name) => !owner[name])
-    .map((name) =>
-      name === 'apiVersion'
-        ? invalidValue(`${field}.apiVersion`, '', 'version must not be empty')
-        : invalidValue(`${field}.${name}`, '', 'must not be empty'),
-    )
+    .map((name) => requiredValue(`metadata.ownerReferences[${index}].${name}`, 'must not be empty'))
 }
 
 function controllerCauses(owners: readonly OwnerReference[]): readonly Cause[] {

@@ -9,7 +9,7 @@ const VALUE = /^(?:(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/
 const SUBDOMAIN_MAX = 253
 const LABEL_MAX = 63
 
-export const SUBDOMAIN_WORDS =
+const SUBDOMAIN_WORDS =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 const LABEL_WORDS =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
@@ -23,18 +23,18 @@ const VALUE_WORDS =
 /** Says what is wrong with a text, nothing when it is fine. Rules and words: k8s.io/apimachinery/pkg/util/validation. */
 export type NameRule = (name: string) => readonly string[]
 
-function rule(pattern: RegExp, max: number, words: string): NameRule {
+function rule(pattern: RegExp, [max, unit]: readonly [number, string], words: string): NameRule {
   return (name) => [
-    ...(name.length > max ? [`must be no more than ${max} characters`] : []),
+    ...(name.length > max ? [`must be no more than ${max} ${unit}`] : []),
     ...(pattern.test(name) ? [] : [words]),
   ]
 }
 
-export const subdomain = rule(SUBDOMAIN, SUBDOMAIN_MAX, SUBDOMAIN_WORDS)
-const label = rule(LABEL, LABEL_MAX, LABEL_WORDS)
+export const subdomain = rule(SUBDOMAIN, [SUBDOMAIN_MAX, 'characters'], SUBDOMAIN_WORDS)
+const label = rule(LABEL, [LABEL_MAX, 'bytes'], LABEL_WORDS)
 export const dnsLabel: NameRule = (name) => (name.includes('.') ? ['must not contain dots'] : label(name))
-export const dns1035Label = rule(LABEL_1035, LABEL_MAX, LABEL_1035_WORDS)
-export const labelValue = rule(VALUE, LABEL_MAX, VALUE_WORDS)
+export const dns1035Label = rule(LABEL_1035, [LABEL_MAX, 'bytes'], LABEL_1035_WORDS)
+export const labelValue = rule(VALUE, [LABEL_MAX, 'bytes'], VALUE_WORDS)
 
 /** A label or annotation key, or a finalizer: `name` or `prefix.example.com/name`. */
 export const qualifiedName: NameRule = (text) => {
@@ -50,7 +50,7 @@ export const qualifiedName: NameRule = (text) => {
     ...(prefix === '' ? ['prefix part must be non-empty'] : []),
     ...(prefix ? subdomain(prefix).map((problem) => `prefix part ${problem}`) : []),
     ...(name === '' ? ['name part must be non-empty'] : []),
-    ...(name.length > LABEL_MAX ? [`name part must be no more than ${LABEL_MAX} characters`] : []),
+    ...(name.length > LABEL_MAX ? [`name part must be no more than ${LABEL_MAX} bytes`] : []),
     ...(QUALIFIED.test(name) ? [] : [QUALIFIED_WORDS]),
   ]
 }

@@ -75,10 +75,6 @@ export function keyOf(namespace: string | undefined, name: string): string {
   return namespace ? `${namespace}/${name}` : name
 }
 
-export function objectKey(object: KubeObject): string {
-  return keyOf(object.metadata.namespace, object.metadata.name)
-}
-
 export function apiVersionOf(group: string, version: string): string {
   return group ? `${group}/${version}` : version
 }

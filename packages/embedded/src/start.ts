@@ -61,6 +61,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedA
   new CrdRegistrar({ store, registry, watches, log })
   const reactors = startReactors(api)
   await createSystemNamespaces(store, clock)
+  // Nobody can have seen what is older than the first request.
+  store.history.forget(store.committed)
   const handler = new Handler(api)
   const { host, port, tls } = options
   const server = await listen({

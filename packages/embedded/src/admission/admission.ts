@@ -1,6 +1,6 @@
 import { type Logger, messageOf } from '@upgrade-hub/core'
-import { internalError, StatusError } from '../errors.ts'
-import { at, isArray, type Json, type JsonObject, objectAt, stringAt, stringsAt } from '../json.ts'
+import { internalError, type StatusDetails, StatusError } from '../errors.ts'
+import { at, isArray, isObject, type Json, type JsonObject, objectAt, stringAt, stringsAt } from '../json.ts'
 import type { KubeObject } from '../objects.ts'
 import { applyJsonPatch } from '../patch/json-patch.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -155,5 +155,11 @@ function refusal(webhook: Webhook, status: JsonObject): StatusError {
   const why = stringAt(status, 'message') || stringAt(status, 'reason')
   const code = Number(at(status, 'code') ?? DEFAULT_REFUSAL)
   const message = why ? `${denied}: ${why}` : `${denied} without explanation`
-  return new StatusError(code >= LEAST_REFUSAL ? code : DEFAULT_REFUSAL, stringAt(status, 'reason'), message)
+  const details = isObject(status['details']) ? (status['details'] as StatusDetails) : undefined
+  return new StatusError(
+    code >= LEAST_REFUSAL ? code : DEFAULT_REFUSAL,
+    stringAt(status, 'reason'),
+    message,
+    details,
+  )
 }

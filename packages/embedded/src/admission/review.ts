@@ -25,7 +25,11 @@ export function reviewRequest(attributes: Attributes, target: Resource): JsonObj
     object: object ?? null,
     oldObject: oldObject ?? null,
     dryRun,
-    options: { kind: OPTIONS[operation], apiVersion: 'meta.k8s.io/v1' },
+    options: {
+      kind: OPTIONS[operation],
+      apiVersion: 'meta.k8s.io/v1',
+      ...(dryRun ? { dryRun: ['All'] } : {}),
+    },
   }
 }
 

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject, stringAt } from '../json.ts'
 import type { ClientConfig } from './webhook.ts'
 
 /** A webhook that could not be asked, or whose answer is none. */
-export class WebhookCallError extends HubError {
+class WebhookCallError extends HubError {
   constructor(message: string) {
     super('EMBEDDED_WEBHOOK_CALL', message, { retry: 'backoff' })
   }

@@ -8,18 +8,11 @@ const NODE_INFO_FIELDS = [
   ...['kubeletVersion', 'kubeProxyVersion', 'operatingSystem', 'architecture'],
 ]
 
-/** `unschedulable: false` is the absence of it. */
-export function defaultNode(node: KubeObject): KubeObject {
-  const spec = objectAt(node, 'spec')
-  return withFields(node, {
-    spec: spec['unschedulable'] === false ? assign(spec, { unschedulable: undefined }) : spec,
-  })
-}
-
 /** What is never absent from a Node on the wire. */
 export function zeroNode(node: KubeObject): KubeObject {
   const info = objectAt(node, 'status', 'nodeInfo')
   return withFields(node, {
+    spec: objectAt(node, 'spec'),
     status: {
       ...withTimes(objectAt(node, 'status'), ['lastHeartbeatTime', 'lastTransitionTime']),
       daemonEndpoints: { kubeletEndpoint: { Port: 0 }, ...objectAt(node, 'status', 'daemonEndpoints') },

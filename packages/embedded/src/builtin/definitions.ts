@@ -18,11 +18,6 @@ export function definitions(): Readonly<Record<string, Schema>> {
   return loaded
 }
 
-/** A definition by its full name; resolving it gives it its struct name. */
-export function definition(name: string): Schema {
-  return definitions()[name] ?? {}
-}
-
 export function kindSchema(name: string): Schema {
   return resolve({ $ref: PREFIX + name })
 }
@@ -48,15 +43,21 @@ export function resolve(schema: Schema): Schema {
   if (known) return known
   const name = referenceOf(schema)
   const { allOf: _allOf, $ref: _ref, ...own } = schema
-  const found = name === undefined ? schema : assign(definition(name), own)
+  const found = name === undefined ? schema : assign(definitions()[name] ?? {}, own)
   resolved.set(schema, found)
-  if (name !== undefined) names.set(found, name.slice(name.lastIndexOf('.') + 1))
+  if (name !== undefined) names.set(found, name)
   return found
+}
+
+/** The full name of the definition that a schema was resolved from, '' for what stands in place. */
+export function definitionName(schema: Schema): string {
+  return names.get(schema) ?? ''
 }
 
 /** `NodeSpec` for what was resolved from that definition, '' for what stands in place. */
 export function structName(schema: Schema): string {
-  return names.get(schema) ?? ''
+  const name = definitionName(schema)
+  return name.slice(name.lastIndexOf('.') + 1)
 }
 
 /** The schema of one field of an object, or of the values of a map; undefined when neither is known. */

@@ -87,11 +87,11 @@ export function validateEvent(event: KubeObject, old: KubeObject | undefined): r
       invalidValue(name, '', `can have at most ${NAME_MAX} characters`),
     ),
     ...(Buffer.byteLength(stringAt(event, 'note')) > NOTE_MAX_BYTES
-      ? [invalidValue('note', '', `can have at most ${NOTE_MAX_BYTES} bytes`)]
+      ? [invalidValue('message', '', `can have at most ${NOTE_MAX_BYTES} characters`)]
       : []),
     ...(['Normal', 'Warning'].includes(stringAt(event, 'type'))
       ? []
-      : [invalidValue('type', stringAt(event, 'type'), 'has invalid value: ')]),
+      : [invalidValue('type', '', `has invalid value: ${stringAt(event, 'type')}`)]),
   ]
 }
 

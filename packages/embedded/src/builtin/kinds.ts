@@ -7,7 +7,6 @@ import {
   createNamespace,
   createService,
   defaultNamespace,
-  defaultNode,
   defaultSecret,
   defaultService,
   defaultWebhooks,
@@ -25,7 +24,16 @@ import {
 } from './events.ts'
 import { createPod, defaultPod, zeroPod } from './pod-defaults.ts'
 import { ALL_VERBS, builtin } from './resource-builder.ts'
-import { immutableWhen, validateLease, validatePod, validateWebhooks } from './validation.ts'
+import { validateWebhooks } from './validate-webhooks.ts'
+import {
+  all,
+  immutableWhen,
+  validateKeys,
+  validateLease,
+  validateNode,
+  validatePod,
+  validateSecret,
+} from './validation.ts'
 
 const CORE = 'io.k8s.api.core.v1.'
 const ADMISSION = 'io.k8s.api.admissionregistration.v1.'
@@ -45,9 +53,8 @@ const NODES = builtin({
   definition: `${CORE}Node`,
   shortNames: ['no'],
   subresources: ['status'],
-  defaults: defaultNode,
   zeros: zeroNode,
-  strategy: { keepsStatusOnCreate: true },
+  strategy: { keepsStatusOnCreate: true, validate: validateNode },
   fields: ['spec.unschedulable'],
   fieldsOf: (node) => ({ 'spec.unschedulable': textOf(at(node, 'spec', 'unschedulable') ?? false) }),
 })
@@ -91,7 +98,7 @@ const CONFIG_MAPS = builtin({
   definition: `${CORE}ConfigMap`,
   namespaced: true,
   shortNames: ['cm'],
-  strategy: { validate: immutableWhen(['data', 'binaryData']) },
+  strategy: { validate: all(validateKeys('data', 'binaryData'), immutableWhen(['data', 'binaryData'])) },
 })
 
 const SECRETS = builtin({
@@ -101,7 +108,7 @@ const SECRETS = builtin({
   definition: `${CORE}Secret`,
   namespaced: true,
   defaults: defaultSecret,
-  strategy: { validate: immutableWhen(['data'], 'type') },
+  strategy: { validate: all(validateKeys('data'), validateSecret, immutableWhen(['data'], 'type')) },
   ...selectable('type'),
 })
 
@@ -152,6 +159,7 @@ const EVENTS = builtin({
   shortNames: ['ev'],
   storage: CORE_EVENTS.storage,
   zeros: zeroNewEvent,
+  invalidAs: CORE_EVENTS,
   toStorage: eventToStorage,
   fromStorage: eventFromStorage,
   strategy: { validate: validateEvent },

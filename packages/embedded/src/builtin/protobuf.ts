@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { HubError } from '@upgrade-hub/core'
 import { type Draft, isArray, isObject, type Json, type JsonObject } from '../json.ts'
 import { fieldSchema, itemSchema, referenceOf, resolve, type Schema } from './definitions.ts'
 import { readMessage, WireError, type WireField } from './protobuf-wire.ts'
+import { siblingStruct, wireFields } from './wire-fields.ts'
 
 /** Bytes that are no object of the kind. */
-export class ProtobufError extends HubError {
+class ProtobufError extends HubError {
   constructor(message: string) {
     super('EMBEDDED_PROTOBUF', message)
   }
@@ -14,15 +14,6 @@ export class ProtobufError extends HubError {
 const MAGIC = Buffer.from('k8s\0')
 const MAX_DEPTH = 64
 const TIME = /\.(Micro)?Time$/
-
-type WireNames = Readonly<Record<string, Readonly<Record<string, string>>>>
-
-let loaded: WireNames | undefined
-
-function wireNames(definition: string): Readonly<Record<string, string>> | undefined {
-  loaded ??= JSON.parse(readFileSync(new URL('wire-fields.json', import.meta.url), 'utf8')) as WireNames
-  return loaded[definition]
-}
 
 /**
  * Reads the protobuf form of an object, in which Go clients send built-in kinds: `k8s\0` and a `runtime.Unknown` around
@@ -66,13 +57,13 @@ interface Struct {
 /** Fields that the definition does not know are dropped, as a typed decoder does. */
 function decodeFields(bytes: Buffer, { schema, definition }: Struct, depth: number): JsonObject {
   if (depth > MAX_DEPTH) throw new WireError('the message nests too deep')
-  const names = wireNames(definition) ?? {}
+  const names = wireFields(definition) ?? {}
   const out: Draft = {}
   for (const field of readMessage(bytes)) {
     const name = names[field.number]
     if (name === undefined) continue
     if (name.startsWith('<')) {
-      const inner = definition.slice(0, definition.lastIndexOf('.') + 1) + name.slice(1)
+      const inner = siblingStruct(definition, name.slice(1))
       Object.assign(out, decodeFields(asBytes(field.value), { schema, definition: inner }, depth + 1))
     } else setField(out, name, { schema, value: field.value, depth })
   }
@@ -146,7 +137,7 @@ function decodeValue(value: bigint | Buffer, raw: Schema, depth: number): Json {
 
 /** FieldsV1, RawExtension and JSON carry their JSON as bytes. */
 function decodeStruct(bytes: Buffer, definition: string, depth: number): Json {
-  if (wireNames(definition)) return decodeMessage(bytes, definition, depth + 1)
+  if (wireFields(definition)) return decodeMessage(bytes, definition, depth + 1)
   try {
     return JSON.parse(bytesOf(readMessage(bytes), 1).toString()) as Json
   } catch {

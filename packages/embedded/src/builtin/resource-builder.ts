@@ -49,6 +49,7 @@ export function builtin(spec: BuiltinSpec): Resource {
     categories: [],
     verbs: ALL_VERBS,
     subresources: [],
+    complete: same,
     toStorage: same,
     fromStorage: same,
     fields: [],

@@ -1,16 +1,15 @@
-import { at, equal, isObject, type Json, listAt, objectAt, stringAt } from '../json.ts'
+import { equal, type Json, listAt, objectAt, stringAt } from '../json.ts'
 import {
   dnsLabel,
   forbiddenValue,
   invalidValue,
+  qualifiedName,
   requiredValue,
-  subdomain,
   unsupportedValue,
 } from '../names.ts'
 import type { KubeObject } from '../objects.ts'
 import type { Strategy } from '../registry/resource.ts'
 import type { Cause } from '../schema/index.ts'
-import { compileMatchConditions } from '../schema/index.ts'
 
 /** `immutable: true` freezes some fields for ever; other fields are frozen from the start. */
 export function immutableWhen(
@@ -29,6 +28,51 @@ export function immutableWhen(
       ...changed.map((field) => forbiddenValue(field, 'field is immutable when `immutable` is set')),
     ]
   }
+}
+
+/** Several rules as one. */
+export function all(
+  ...rules: readonly NonNullable<Strategy['validate']>[]
+): NonNullable<Strategy['validate']> {
+  return (object, old, subresource) => rules.flatMap((rule) => rule(object, old, subresource))
+}
+
+const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/
+const CONFIG_KEY_WORDS =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+
+/** The keys of data can be names of files. */
+export function validateKeys(...fields: readonly string[]): NonNullable<Strategy['validate']> {
+  return (object) =>
+    fields.flatMap((field) =>
+      Object.keys(objectAt(object, field))
+        .filter((key) => !CONFIG_KEY.test(key))
+        .map((key) => invalidValue(`${field}[${key}]`, key, CONFIG_KEY_WORDS)),
+    )
+}
+
+/** A TLS secret has both halves. */
+export function validateSecret(secret: KubeObject): readonly Cause[] {
+  if (secret['type'] !== 'kubernetes.io/tls') return []
+  const data = objectAt(secret, 'data')
+  return ['tls.crt', 'tls.key'].filter((key) => !(key in data)).map((key) => requiredValue(`data[${key}]`))
+}
+
+const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
+
+export function validateNode(node: KubeObject): readonly Cause[] {
+  return listAt(node, 'spec', 'taints').flatMap((taint, i) => {
+    const path = `metadata.taints[${i}]`
+    const key = stringAt(taint, 'key')
+    const effect = stringAt(taint, 'effect')
+    const effectCauses = effect
+      ? [unsupportedValue(`${path}.effect`, JSON.stringify(effect), TAINT_EFFECTS)]
+      : [requiredValue(`${path}.effect`)]
+    return [
+      ...qualifiedName(key).map((problem) => invalidValue(`${path}.key`, key, problem)),
+      ...(TAINT_EFFECTS.includes(effect) ? [] : effectCauses),
+    ]
+  })
 }
 
 /** A Pod runs something, and once it exists only what a kubelet can follow may change. */
@@ -82,98 +126,4 @@ function positive(value: Json | undefined, field: string, least: number): readon
   return [
     invalidValue(field, value, least > 0 ? 'must be greater than 0' : 'must be greater than or equal to 0'),
   ]
-}
-
-const MAX_TIMEOUT_SECONDS = 30
-
-/** The rules of a webhook configuration that the server relies on when it calls. */
-export function validateWebhooks(config: KubeObject): readonly Cause[] {
-  const webhooks = listAt(config, 'webhooks')
-  const names = webhooks.map((webhook) => stringAt(webhook, 'name'))
-  return webhooks.flatMap((webhook, i) => [
-    ...webhookCauses(webhook, `webhooks[${i}]`),
-    ...(names.indexOf(names[i] ?? '') < i ? [duplicateName(`webhooks[${i}].name`, names[i] ?? '')] : []),
-  ])
-}
-
-function duplicateName(field: string, name: string): Cause {
-  return { reason: 'FieldValueDuplicate', message: `Duplicate value: ${JSON.stringify(name)}`, field }
-}
-
-function webhookCauses(webhook: Json, path: string): readonly Cause[] {
-  const name = stringAt(webhook, 'name')
-  const timeout = at(webhook, 'timeoutSeconds')
-  const badTimeout = typeof timeout === 'number' && (timeout < 1 || timeout > MAX_TIMEOUT_SECONDS)
-  return [
-    ...(name
-      ? subdomain(name).map((p) => invalidValue(`${path}.name`, name, p))
-      : [requiredValue(`${path}.name`)]),
-    ...(name && name.split('.').length < 3
-      ? [
-          invalidValue(
-            `${path}.name`,
-            name,
-            'should be a domain with at least three segments separated by dots',
-          ),
-        ]
-      : []),
-    ...reviewCauses(webhook, path),
-    ...clientCauses(objectAt(webhook, 'clientConfig'), `${path}.clientConfig`),
-    ...(badTimeout
-      ? [
-          invalidValue(
-            `${path}.timeoutSeconds`,
-            timeout,
-            'the timeout value must be between 1 and 30 seconds',
-          ),
-        ]
-      : []),
-    ...conditionCauses(webhook, path),
-  ]
-}
-
-function reviewCauses(webhook: Json, path: string): readonly Cause[] {
-  const versions = listAt(webhook, 'admissionReviewVersions')
-  const effects = stringAt(webhook, 'sideEffects')
-  const versionsField = `${path}.admissionReviewVersions`
-  const supported = versions.length === 0 || versions.includes('v1')
-  return [
-    ...(versions.length === 0 ? [requiredValue(versionsField, 'must specify one of v1, v1beta1')] : []),
-    ...(supported ? [] : [invalidValue(versionsField, versions, 'must include at least one of v1, v1beta1')]),
-    ...(effects === 'None' || effects === 'NoneOnDryRun'
-      ? []
-      : [unsupportedValue(`${path}.sideEffects`, JSON.stringify(effects), ['None', 'NoneOnDryRun'])]),
-  ]
-}
-
-function clientCauses(client: Json, path: string): readonly Cause[] {
-  const url = stringAt(client, 'url')
-  const service = at(client, 'service')
-  if ((url === '') === !isObject(service))
-    return [requiredValue(path, 'exactly one of url or service is required')]
-  if (!url || URL.parse(url)?.protocol === 'https:') return []
-  return [
-    invalidValue(
-      `${path}.url`,
-      url,
-      "'https' is the only allowed URL scheme; desired format: https://host[/path]",
-    ),
-  ]
-}
-
-function conditionCauses(webhook: Json, path: string): readonly Cause[] {
-  const conditions = listAt(webhook, 'matchConditions').map((condition) => ({
-    name: stringAt(condition, 'name'),
-    expression: stringAt(condition, 'expression'),
-  }))
-  const { problems } = compileMatchConditions(conditions)
-  return problems.map(({ name, problem }) => {
-    const index = conditions.findIndex((condition) => condition.name === name)
-    const { expression = '' } = conditions[index] ?? {}
-    return invalidValue(
-      `${path}.matchConditions[${index}].expression`,
-      expression,
-      `compilation failed: ${problem}`,
-    )
-  })
 }

@@ -1,7 +1,7 @@
 import { decodeTyped } from '../builtin/decode.ts'
 import { metaSchema } from '../builtin/definitions.ts'
 import { ALL_VERBS } from '../builtin/resource-builder.ts'
-import { isObject, type JsonObject } from '../json.ts'
+import { isObject, type JsonObject, objectAt } from '../json.ts'
 import { subdomain } from '../names.ts'
 import { apiVersionOf, type KubeObject, withType } from '../objects.ts'
 import type { Decoded, Resource } from '../registry/resource.ts'
@@ -53,12 +53,13 @@ function customResource(crd: Crd, version: CrdVersion, stored: string): CustomRe
     custom: true,
     definition: '',
     blank: { metadata: {} },
-    schema: (version.schema?.openAPIV3Schema ?? {}) as JsonObject,
+    schema: withMetaSchema((version.schema?.openAPIV3Schema ?? {}) as JsonObject),
     compiled,
     columns: customColumns(version.additionalPrinterColumns),
     ...deprecation(version, apiVersion, names.kind),
     fields,
     fieldsOf: (object) => compiled.selectable(object),
+    complete: (object) => compiled.applyDefaults(object) as KubeObject,
     toStorage: (object) => asStored(toStored(object)),
     fromStorage: asVersion(apiVersion),
     decode: (json) => decodeCustom(json, compiled),
@@ -71,6 +72,11 @@ function customResource(crd: Crd, version: CrdVersion, stored: string): CustomRe
         compiled.validate(object, old, subresource === 'status' ? 'status' : undefined),
     },
   }
+}
+
+/** Ownership of metadata follows the schema of ObjectMeta, which a CRD does not repeat. */
+function withMetaSchema(schema: JsonObject): JsonObject {
+  return { ...schema, properties: { ...objectAt(schema, 'properties'), metadata: metaSchema('ObjectMeta') } }
 }
 
 function deprecation(version: CrdVersion, apiVersion: string, kind: string): { deprecation?: string } {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { badRequest, tooLarge } from '../errors.ts'
 
 /** As kube-apiserver's `MaxRequestBodyBytes`. */
-export const BODY_MAX_BYTES = 3 * 1024 * 1024
+const BODY_MAX_BYTES = 3 * 1024 * 1024
 
 /** Reads a whole body. Throws 413 above the limit and 400 when the client goes away. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { messageOf } from '@upgrade-hub/core'
 import type { Api } from '../api.ts'
 import {
+  badRequest,
   internalError,
   methodNotAllowed,
   notFound,
@@ -94,7 +95,7 @@ export class Handler {
     }
     if (resource.deprecation) warnings.push(resource.deprecation)
     const call = this.#call(resource, { request, response, url, route, user }, warnings)
-    const accepted = negotiate(request.headers.accept)
+    const accepted = negotiate(request.headers.accept, resource.custom)
     if (isWatch(call)) await watch(call, response, accepted)
     else this.#answer(call, response, { accepted, reply: await dispatch(call), warnings })
   }
@@ -185,6 +186,8 @@ async function dispatchCollection(call: Call): Promise<Reply> {
   const everywhere = call.resource.namespaced && call.namespace === undefined
   if (call.method === 'GET') return await list(call)
   if (everywhere) throw methodNotAllowed()
+  if (call.resource.custom && ['PUT', 'PATCH'].includes(call.method))
+    throw badRequest('name must be provided')
   if (call.method === 'POST') return await create(call)
   if (call.method === 'DELETE' && call.resource.verbs.includes('deletecollection'))
     return await deleteCollection(call)

@@ -35,10 +35,12 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   PartialObjectMetadataList: 'metadata',
 }
 
+const CUSTOM_ONLY =
+  'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf'
 const AVAILABLE = 'application/json, application/yaml, application/json;stream=watch'
 
 /** Picks the first wanted representation that can be given. Throws 406 when there is none. */
-export function negotiate(header: string | undefined): Accepted {
+export function negotiate(header: string | undefined, custom = false): Accepted {
   for (const { type, parameters } of parseAccept(header)) {
     const as = parameters.get('as')
     const yaml = type === 'application/yaml'
@@ -49,6 +51,9 @@ export function negotiate(header: string | undefined): Accepted {
     if (!shape || parameters.get('g') !== 'meta.k8s.io') continue
     if (version === 'v1' || (version === 'v1beta1' && shape === 'table')) return { shape, version, yaml }
   }
-  const message = `406: Not Acceptable\n\nAvailable representations: ${AVAILABLE}`
+  if (custom) throw new StatusError(406, 'NotAcceptable', CUSTOM_ONLY)
+  const message = `406: Not Acceptable
+
+Available representations: ${AVAILABLE}`
   throw new StatusError(406, 'NotAcceptable', message, {})
 }

@@ -1,4 +1,4 @@
-import { badRequest, invalidOptions } from '../errors.ts'
+import { badRequest, invalidOptions, StatusError } from '../errors.ts'
 import { forbiddenValue, unsupportedValue } from '../names.ts'
 import type { Cause } from '../schema/index.ts'
 
@@ -50,7 +50,9 @@ export function listOptions(query: URLSearchParams): ListOptions {
   const options = {
     labelSelector: query.get('labelSelector') ?? '',
     fieldSelector: query.get('fieldSelector') ?? '',
-    resourceVersion: revision(query.get('resourceVersion') ?? ''),
+    resourceVersion: flag(query.get('watch'))
+      ? watchRevision(query)
+      : revision(query.get('resourceVersion') ?? ''),
     match: match as ListOptions['match'],
     limit: whole(query.get('limit')) ?? 0,
     continue: query.get('continue') ?? '',
@@ -92,14 +94,25 @@ function listCauses(options: ListOptions): readonly Cause[] {
   return []
 }
 
+/** A watch says of a bad revision that the server is at fault. */
+function watchRevision(query: URLSearchParams): number | undefined {
+  const text = query.get('resourceVersion') ?? ''
+  if (text === '' || REVISION.test(text)) return text === '' ? undefined : Number(text)
+  throw new StatusError(500, '', badRevision(text))
+}
+
+const REVISION = /^\d{1,15}$/
+
+function badRevision(text: string): string {
+  const why = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`
+  return `resourceVersion: Invalid value: ${JSON.stringify(text)}: ${why}`
+}
+
 /** Throws 400 for a resourceVersion that is no number. */
 export function revision(text: string): number | undefined {
   if (text === '') return undefined
-  if (/^\d{1,15}$/.test(text)) return Number(text)
-  const why = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`
-  throw badRequest(
-    `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: ${why}`,
-  )
+  if (REVISION.test(text)) return Number(text)
+  throw badRequest(`invalid resource version: ${badRevision(text)}`)
 }
 
 function whole(text: string | null): number | undefined {

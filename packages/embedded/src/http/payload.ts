@@ -53,8 +53,16 @@ function parse(body: Buffer, type: string, { definition }: Expected): Omit<Paylo
   return { value: parseYaml(text, { maxAliasCount: MAX_YAML_ALIASES }) as Json, duplicates: [] }
 }
 
+const EXCERPT_CHARACTERS = 30
+
+/** The start of a body, as messages show it. */
+export function excerpt(text: string): string {
+  return text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)} ...` : text
+}
+
 export function unrecognized(kind: string, shown: string, why: string) {
+  if (kind === 'DeleteOptions') return badRequest(`couldn't get version/kind; json parse error: ${why}`)
   return badRequest(
-    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why} (${shown})`,
+    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why} (${excerpt(shown)})`,
   )
 }

@@ -11,7 +11,7 @@ export interface TableOptions {
   readonly headers: boolean
 }
 
-export function partialMetadata(object: KubeObject): JsonObject {
+function partialMetadata(object: KubeObject): JsonObject {
   return {
     kind: 'PartialObjectMetadata',
     apiVersion: 'meta.k8s.io/v1',
@@ -23,7 +23,7 @@ export function partialMetadata(object: KubeObject): JsonObject {
  * Rows for objects in the version of the request; the columns of events read the stored version, so cells are made
  * of that.
  */
-export function table(
+function table(
   resource: Resource,
   objects: readonly KubeObject[],
   metadata: JsonObject,

@@ -1,4 +1,5 @@
 import type { Schema } from '../builtin/definitions.ts'
+import type { Subject } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { NameRule } from '../names.ts'
 import type { KubeObject } from '../objects.ts'
@@ -63,10 +64,14 @@ export interface Resource {
   readonly blank: JsonObject
   readonly strategy: Strategy
   readonly columns: readonly Column[]
+  /** What a refusal of an invalid object says it is, where that is not the resource. */
+  readonly invalidAs?: Subject
   /** A warning for every request to a version that is deprecated. */
   readonly deprecation?: string
   /** Types, prunes and defaults what a client sent. Throws DecodeError. */
   decode(object: JsonObject): Decoded
+  /** Fills defaults again, after a part was taken away. */
+  complete(object: KubeObject): KubeObject
   toStorage(object: KubeObject): KubeObject
   fromStorage(object: KubeObject): KubeObject
   /** The names that a field selector may use, beside `metadata.name` and `metadata.namespace`. */

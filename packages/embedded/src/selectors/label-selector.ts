@@ -1,44 +1,97 @@
 import { badRequest } from '../errors.ts'
 import { type Json, listAt, objectAt, stringAt, stringsAt, textOf } from '../json.ts'
+import { type Token, tokenize } from './label-lexer.ts'
 
 type Labels = Readonly<Record<string, string>>
 export type LabelMatcher = (labels: Labels | undefined) => boolean
 
 const MAX_LENGTH = 16 * 1024
-const KEY = '[A-Za-z0-9][-A-Za-z0-9_./]*'
-const SET = new RegExp(`^\\s*(${KEY})\\s+(in|notin)\\s*\\(([^()]*)\\)\\s*(?:,|$)`)
-const PAIR = new RegExp(`^\\s*(${KEY})\\s*(==|=|!=|>|<)\\s*([-A-Za-z0-9_.]*)\\s*(?:,|$)`)
-const EXISTS = new RegExp(`^\\s*(!?)\\s*(${KEY})\\s*(?:,|$)`)
+const SET_OPERATORS = ['in', 'notin']
+const VALUE_OPERATORS = ['=', '==', '!=', '>', '<']
 
-/** Parses `a=b,c!=d,e in (x,y),!f,g>1`. Throws 400 for what is no selector. */
+/** Parses `a=b,c!=d,e in (x,y),!f,g>1`. Throws 400 for what is no selector, in the words of kube-apiserver. */
 export function parseLabelSelector(text: string): LabelMatcher {
   if (text.length > MAX_LENGTH) throw badRequest('the label selector is too long')
-  const requirements: LabelMatcher[] = []
-  let rest = text
-  while (rest.trim() !== '') {
-    const taken = takeRequirement(rest)
-    if (!taken)
-      throw badRequest(
-        `unable to parse requirement: found '${rest.trim().slice(0, 40)}', expected: ',' or a requirement`,
-      )
-    requirements.push(taken.matches)
-    rest = rest.slice(taken.length)
-  }
+  const requirements = new Parser(text).requirements()
   return (labels) => requirements.every((matches) => matches(labels))
 }
 
-function takeRequirement(text: string): { matches: LabelMatcher; length: number } | undefined {
-  const set = SET.exec(text)
-  if (set) {
-    const values = (set[3] ?? '').split(',').map((value) => value.trim())
-    return { matches: inSet(set[1] ?? '', values, set[2] === 'in'), length: set[0].length }
+class Parser {
+  readonly #tokens: readonly Token[]
+  #at = 0
+
+  constructor(text: string) {
+    this.#tokens = tokenize(text)
   }
-  const pair = PAIR.exec(text)
-  if (pair) return { matches: compare(pair[1] ?? '', pair[2] ?? '', pair[3] ?? ''), length: pair[0].length }
-  const exists = EXISTS.exec(text)
-  if (!exists) return undefined
-  const [all, not, key = ''] = exists
-  return { matches: (labels) => has(labels, key) === (not === ''), length: all.length }
+
+  requirements(): readonly LabelMatcher[] {
+    const found: LabelMatcher[] = []
+    while (this.#next.kind !== 'end') {
+      if (found.length > 0) this.#take(',', "',' or 'end of string'")
+      if (this.#next.kind !== 'word' && this.#next.text !== '!') {
+        throw this.#unexpected(
+          found.length > 0 ? "identifier after ','" : "!, identifier, or 'end of string'",
+        )
+      }
+      found.push(this.#requirement())
+    }
+    return found
+  }
+
+  get #next(): Token {
+    return this.#tokens[this.#at] ?? { kind: 'end', text: '' }
+  }
+
+  #requirement(): LabelMatcher {
+    if (this.#next.text === '!') {
+      this.#at++
+      const key = this.#word('identifier')
+      return (labels) => !has(labels, key)
+    }
+    const key = this.#word('identifier')
+    if (this.#next.kind === 'end' || this.#next.text === ',') return (labels) => has(labels, key)
+    const operator = this.#next.text
+    if (SET_OPERATORS.includes(operator)) {
+      this.#at++
+      return inSet(key, this.#values(), operator === 'in')
+    }
+    if (!VALUE_OPERATORS.includes(operator)) throw this.#unexpected('in, notin, =, ==, !=, gt, lt', true)
+    this.#at++
+    return compare(key, operator, this.#value())
+  }
+
+  #value(): string {
+    if (this.#next.kind === 'end' || this.#next.text === ',') return ''
+    return this.#word('identifier')
+  }
+
+  #values(): readonly string[] {
+    this.#take('(', "'('")
+    const values: string[] = []
+    while (this.#next.text !== ')') {
+      if (this.#next.text === ',') this.#at++
+      else values.push(this.#word("',', ')' or identifier"))
+    }
+    this.#at++
+    return values.length > 0 ? values : ['']
+  }
+
+  #word(expected: string): string {
+    const { kind, text } = this.#next
+    if (kind !== 'word') throw this.#unexpected(expected, true)
+    this.#at++
+    return text
+  }
+
+  #take(symbol: string, expected: string): void {
+    if (this.#next.text !== symbol) throw this.#unexpected(expected)
+    this.#at++
+  }
+
+  #unexpected(expected: string, inRequirement = false) {
+    const why = `found '${this.#next.text}', expected: ${expected}`
+    return badRequest(inRequirement ? `unable to parse requirement: ${why}` : why)
+  }
 }
 
 function has(labels: Labels | undefined, key: string): boolean {

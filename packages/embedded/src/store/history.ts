@@ -17,7 +17,7 @@ export interface HistoryLimits {
   readonly bytes: number
 }
 
-export const DEFAULT_HISTORY_LIMITS: HistoryLimits = { changes: 20_000, bytes: 64 * 1024 * 1024 }
+const DEFAULT_HISTORY_LIMITS: HistoryLimits = { changes: 20_000, bytes: 64 * 1024 * 1024 }
 
 /** The latest changes of all resources, oldest first, bounded by number and bytes; older ones are compacted away. */
 export class History {
@@ -43,6 +43,13 @@ export class History {
       this.#bytes += change.bytes
     }
     this.#compact()
+  }
+
+  /** Forgets everything so far. */
+  forget(revision: number): void {
+    this.#changes = []
+    this.#bytes = 0
+    this.#compacted = revision
   }
 
   /** The changes of one resource after a revision; undefined when some of them may be compacted away. */

@@ -6,7 +6,7 @@ import { trackFields } from '../fields/managed-fields.ts'
 import { type Call, managerOf } from '../http/call.ts'
 import { type WriteOptions, writeOptions } from '../http/options.ts'
 import type { Reply } from '../http/reply.ts'
-import { validateMeta } from '../meta-validation.ts'
+import { domainCauses, domainWarnings, validateMeta } from '../meta-validation.ts'
 import { type KubeObject, keyOf, withFields, withMeta } from '../objects.ts'
 import { hasStatus, type World } from '../registry/resource.ts'
 import { readObject } from './read-object.ts'
@@ -39,12 +39,15 @@ async function createObject(call: Call, sent: KubeObject, options: WriteOptions)
     dryRun: options.dryRun,
   }
   const mutated = await api.admission.mutate(attributes)
-  const object = resource.strategy.onCreate?.(mutated, world) ?? mutated
+  const born = resource.complete(bear(call, mutated, world))
+  const object = resource.strategy.onCreate?.(born, world) ?? born
   const causes = [
     ...validateMeta(object.metadata, resource.strategy.nameRule),
+    ...(resource.custom ? [] : domainCauses(object.metadata)),
     ...(resource.strategy.validate?.(object, undefined, undefined) ?? []),
   ]
-  if (causes.length > 0) throw invalid(resource, object.metadata.name, causes)
+  if (causes.length > 0) throw invalid(resource.invalidAs ?? resource, object.metadata.name, causes)
+  if (resource.custom) for (const warning of domainWarnings(object.metadata)) call.warn(warning)
   await api.admission.validate({ ...attributes, object })
   return insert(call, object, options.dryRun)
 }
@@ -91,31 +94,41 @@ function checkNamespace(call: Call, name: string): void {
   throw new StatusError(403, 'Forbidden', error.message, { ...error.statusDetails, causes: [cause] })
 }
 
-/** What the server says of a new object: name, uid, birth, and who owns its fields. */
+/** The object as admission sees it first: named, without what only the server says, its fields owned. */
 function prepare(call: Call, sent: KubeObject, world: World): KubeObject {
   const { resource, namespace } = call
   const { metadata } = sent
-  if (metadata.namespace && metadata.namespace !== namespace) {
+  if (namespace && sent.metadata.namespace && sent.metadata.namespace !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
   if (metadata.resourceVersion)
     throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
-  const bare =
-    hasStatus(resource) && !resource.strategy.keepsStatusOnCreate
-      ? withFields(sent, { status: undefined })
-      : sent
-  const born = withMeta(bare, {
+  const named = withMeta(withoutStatus(call, sent), {
     name: metadata.name || generateName(call, metadata.generateName ?? ''),
     namespace,
-    uid: randomUUID(),
-    creationTimestamp: world.now,
-    generation: resource.strategy.generation ? 1 : undefined,
-    resourceVersion: undefined,
+    uid: undefined,
+    creationTimestamp: undefined,
+    generation: undefined,
     deletionTimestamp: undefined,
     deletionGracePeriodSeconds: undefined,
   })
   const writer = { manager: managerOf(call), subresource: '', time: world.now }
-  return trackFields(born, undefined, resource, writer)
+  return trackFields(named, undefined, resource, writer)
+}
+
+function withoutStatus({ resource }: Call, object: KubeObject): KubeObject {
+  const keeps = !hasStatus(resource) || resource.strategy.keepsStatusOnCreate
+  return keeps ? object : withFields(object, { status: undefined })
+}
+
+/** The birth of an object that the mutating webhooks have let through. */
+function bear(call: Call, object: KubeObject, { now }: World): KubeObject {
+  return withMeta(withoutStatus(call, object), {
+    uid: randomUUID(),
+    creationTimestamp: now,
+    generation: call.resource.strategy.generation ? 1 : undefined,
+    resourceVersion: undefined,
+  })
 }
 
 function generateName(call: Call, prefix: string): string {

@@ -29,7 +29,7 @@ export async function patch(call: Call): Promise<Reply> {
     ? [JSON_PATCH, MERGE_PATCH]
     : [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH]
   const text = (await call.body()).toString('utf8')
-  if (!PATCHES.includes(type))
+  if (!call.resource.custom && !PATCHES.includes(type))
     throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
   const { value, duplicates } = parsePatch(text)

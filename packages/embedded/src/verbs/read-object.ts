@@ -2,7 +2,7 @@ import { DecodeError } from '../builtin/decode.ts'
 import { badRequest, invalid, type StatusError } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import type { FieldValidation } from '../http/options.ts'
-import { parsePayload, unrecognized } from '../http/payload.ts'
+import { excerpt, parsePayload, unrecognized } from '../http/payload.ts'
 import { isArray, isObject, type Json, type JsonObject, stringAt, textOf } from '../json.ts'
 import { invalidValue } from '../names.ts'
 import { type KubeObject, withMeta, withType } from '../objects.ts'
@@ -28,7 +28,7 @@ function checkType(value: Json, shown: string, resource: Resource): void {
   if (resource.custom && (kind === '' || apiVersion === '')) {
     const missing = kind === '' ? 'Kind' : 'apiVersion'
     throw badRequest(
-      `the object provided is unrecognized (must be of type ${resource.kind}): Object '${missing}' is missing in '${shown}' (${shown})`,
+      `the object provided is unrecognized (must be of type ${resource.kind}): Object '${missing}' is missing in '${shown}' (${excerpt(shown)})`,
     )
   }
   if (kind !== '' && kind !== resource.kind) {

@@ -5,7 +5,7 @@ import { type Call, managerOf, nameOf } from '../http/call.ts'
 import { type WriteOptions, writeOptions } from '../http/options.ts'
 import type { Reply } from '../http/reply.ts'
 import { assign, equal, type JsonObject, listAt, objectAt } from '../json.ts'
-import { validateMeta, validateMetaUpdate } from '../meta-validation.ts'
+import { domainCauses, validateMeta, validateMetaUpdate } from '../meta-validation.ts'
 import { invalidValue } from '../names.ts'
 import { type KubeObject, keyOf, withFields, withMeta, withMetaOf } from '../objects.ts'
 import { hasStatus, type Resource, type Subresource } from '../registry/resource.ts'
@@ -25,6 +25,7 @@ export async function update(call: Call): Promise<Reply> {
 
 function replacing(call: Call, sent: KubeObject, current: KubeObject): KubeObject {
   const { resource } = call
+  checkName(call, sent)
   const { uid, resourceVersion } = sent.metadata
   const name = nameOf(call)
   if (!resourceVersion && !resource.strategy.unconditionalUpdate) {
@@ -96,23 +97,30 @@ async function admit(
   const subresource = call.subresource as Subresource | undefined
   const causes = [
     ...validateMeta(object.metadata, () => []),
+    ...(resource.custom ? [] : domainCauses(object.metadata)),
     ...validateMetaUpdate(object, current),
+    // kube-apiserver looks at the metadata of custom resources twice, and says so twice.
+    ...(resource.custom ? validateMetaUpdate(object, current) : []),
     ...(resource.strategy.validate?.(object, current, subresource) ?? []),
   ]
-  if (causes.length > 0) throw invalid(resource, nameOf(call), causes)
+  if (causes.length > 0) throw invalid(resource.invalidAs ?? resource, nameOf(call), causes)
   await call.api.admission.validate({ ...attributes, object })
   return object
 }
 
-/** The object with the parts that this request may not change as they were. */
-function prepare(call: Call, sent: KubeObject, current: KubeObject): KubeObject {
-  const { resource, namespace } = call
+function checkName(call: Call, sent: KubeObject): void {
   if (sent.metadata.name !== nameOf(call)) {
     throw badRequest(
       `the name of the object (${sent.metadata.name}) does not match the name on the URL (${nameOf(call)})`,
     )
   }
-  if (sent.metadata.namespace && sent.metadata.namespace !== namespace) {
+}
+
+/** The object with the parts that this request may not change as they were. */
+function prepare(call: Call, sent: KubeObject, current: KubeObject): KubeObject {
+  const { resource, namespace } = call
+  checkName(call, sent)
+  if (namespace && sent.metadata.namespace && sent.metadata.namespace !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
   const scoped = withinScope(call, sent, current)

@@ -10,7 +10,7 @@ import type { Change } from '../store/history.ts'
 import { WatchStream } from '../watch/watch-stream.ts'
 import { selectObjects, selector } from './list.ts'
 
-export const MAX_WATCHES = 10_000
+const MAX_WATCHES = 10_000
 const MIN_SECONDS = 1800
 const MAX_SECONDS = 86_400
 
