@@ -3,7 +3,7 @@ import { type End, endOf, refusalOf, resultEnd } from './conclude.ts'
 import type { TaskDecision, TaskView } from './decisions.ts'
 import { again, finish } from './finish.ts'
 import { haltOf } from './halt.ts'
-import { type JobPlan, jobPlan } from './job-plan.ts'
+import { type JobPlan, jobPlan, specProblem } from './job-plan.ts'
 import { restorePatch, takePatch } from './node-patches.ts'
 import { isReason, REASONS } from './reasons.ts'
 import { prepareMs, preparePatch, proceedPatch, verifyUntil } from './task-patches.ts'
@@ -27,7 +27,8 @@ export function decidePending(view: TaskView): TaskDecision {
   if (resultOf(view.task)) return decideAnswered(view)
   if (halt === 'cancelled' || view.task.metadata.deletionTimestamp) return finish(view, endOf('Cancelled'))
   if (halt === 'stopped') return finish(view, endOf('Stopped'))
-  if (!view.job) return {}
+  // A spec that somebody has broken: nothing is begun by it, and nothing stays closed for it.
+  if (!view.job || specProblem(view.job.spec)) return releaseStrayHold(view) ?? {}
   return decideRunning(view, jobPlan(view.job), halt === 'paused')
 }
 
@@ -140,6 +141,6 @@ function decidePrepared(view: TaskView, plan: JobPlan, paused: boolean): TaskDec
 function verdictEnd({ task, job }: TaskView) {
   const { reason, message } = task.spec
   const known = isReason(reason) ? reason : 'BadRequest'
-  const failsOffline = known === 'Offline' && job && jobPlan(job).offline.policy === 'Fail'
+  const failsOffline = known === 'Offline' && job?.spec?.upgradeHub?.offline?.policy === 'Fail'
   return endOf(known, message, failsOffline ? 'Failure' : undefined)
 }

@@ -210,6 +210,12 @@ describe('a prepared task', () => {
     ['ends with a job that stopped', { released: true, job: stopped }, 'Skipped Stopped'],
     ['ends with a cancelled job', { released: true, job: cancelled }, 'Cancelled Cancelled cancel'],
     ['with our hold goes on to proceed', { node: owned(PREPARED) }, 'InProgress proceed'],
+    ['is not taken by a broken spec', { released: true, job: aJob({ version: '' }) }, 'nothing'],
+    [
+      'with our hold is let go of by a broken spec',
+      { node: owned(PREPARED), job: aJob({ version: '' }) },
+      'restores',
+    ],
     ['with our hold goes on even while paused', { node: owned(PREPARED), job: paused }, 'InProgress proceed'],
     ['with our hold is let go of when cancelled', { node: owned(PREPARED), job: cancelled }, 'restores'],
     ['with our hold is let go of when stopped', { node: owned(PREPARED), job: stopped }, 'restores'],
