@@ -44,8 +44,8 @@ describe('npm start', { timeout: 2 * DEMO_MS }, () => {
     const npm = new Program('npm start', ['npm', 'start', '--', '--folder', folder], { cwd: ROOT })
     await npm.says(/Everything stays up/, DEMO_MS)
     for (const kubectl of await findKubectls()) await tryOut(kubectl.path, folder, kubectl.version)
-    // A signal to npm alone does not reach what npm has started.
-    npm.kill('SIGTERM')
+    // Nobody can pass this one on: npm is gone, the shell that it started us with is not.
+    npm.kill('SIGKILL')
     await npm.exited
     await nothingIsLeft()
   })

@@ -8,7 +8,7 @@ import { parse } from 'yaml'
 import { startReaper } from './children.ts'
 import { JOB_NAME, jobYaml } from './job.ts'
 import { findKubectl, hints } from './kubectl.ts'
-import { processesOf } from './reaper.ts'
+import { parentOf, processesOf } from './reaper.ts'
 import { showJob } from './show.ts'
 import { problemsOf, proveEdge } from './verdict.ts'
 import { EDGES, makeWorld, UNLUCKY, type World } from './world.ts'
@@ -92,13 +92,18 @@ async function stayUp(world: World, stop: AbortSignal): Promise<void> {
 function stopSignal(): AbortSignal {
   const stop = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stop.abort())
-  const parent = process.ppid
+  const starters = startersOf(process.env)
   const watch = setInterval(() => {
-    if (process.ppid !== parent) stop.abort()
+    if (startersOf(process.env) !== starters) stop.abort()
   }, PARENT_POLL_MS)
   watch.unref()
   process.stdout.on('error', () => stop.abort())
   return stop.signal
+}
+
+/** Who started us: npm does it through a shell, and that shell outlives a killed npm. */
+function startersOf(env: NodeJS.ProcessEnv): string {
+  return env['npm_lifecycle_event'] ? `${process.ppid} ${parentOf(process.ppid)}` : String(process.ppid)
 }
 
 function orStop<T>(work: Promise<T>, stop: AbortSignal): Promise<T> {

@@ -33,6 +33,17 @@ function argvOf(pid: number): string[] {
   }
 }
 
+/** The parent of a process; empty when it is gone. */
+export function parentOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name in parentheses may hold anything; the state and the parent come after it.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? ''
+  } catch {
+    return ''
+  }
+}
+
 function signal(pids: readonly number[], name: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
