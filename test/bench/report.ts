@@ -26,7 +26,7 @@ export function plain(name: string, value: number, unit: string): Figure {
 }
 
 /** What ran it: numbers of two machines are never compared. */
-export function machine(): Record<string, unknown> {
+function machine(): Record<string, unknown> {
   const [cpu] = cpus()
   return {
     cpu: cpu?.model ?? 'unknown',

@@ -54,7 +54,7 @@ function inOrder(answer: Recorded): Recorded {
 }
 
 /** Everything that is known to differ. A difference that is not here fails the comparison. */
-export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
+const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     at: /^rule: /,
     reason: 'Another CEL compiler words its errors in its own way; field and reason are the same.',

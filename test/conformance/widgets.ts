@@ -129,7 +129,7 @@ const spec = object(
   },
 )
 
-export const GROUP = 'conformance.upgradehub.io'
+const GROUP = 'conformance.upgradehub.io'
 export const WIDGETS = `/apis/${GROUP}/v1/widgets`
 
 const crd = {

@@ -6,9 +6,9 @@ import { Program } from '../harness/program.ts'
 
 interface Stock {
   /** Runs kubectl and answers what it said; fails the test for a refusal. */
-  ok(args: readonly string[], input?: object | string): Promise<string>
+  readonly ok: (args: readonly string[], input?: object | string) => Promise<string>
   /** Runs kubectl, which must refuse, and answers what it said. */
-  refused(args: readonly string[], input?: object | string): Promise<string>
+  readonly refused: (args: readonly string[], input?: object | string) => Promise<string>
 }
 
 function stock(plane: Plane, program: Kubectl): Stock {
@@ -53,7 +53,11 @@ afterEach(() => {
 })
 
 describePlanes('stock kubectl', (plane) => {
-  if (plane.kubectls.length === 0) it.skip('is not on this machine', () => undefined)
+  it('is on this machine', (context) => {
+    if (plane.kubectls.length === 0) context.skip('there is no kubectl on this machine')
+    expect(plane.kubectls[0]?.version).toMatch(/^1\.\d+/)
+  })
+
   describe.for(plane.kubectls)('of version $version', (program) => {
     const { ok, refused } = stock(plane, program)
 
@@ -255,7 +259,7 @@ writeFileSync(file, readFileSync(file, 'utf8').replace('a: before', 'a: after'))
         ...['--kubeconfig', plane.kubeconfigPath, 'get', 'configmaps', '-w', '--output-watch-events'],
         ...['-l', `of=${name}`],
       ])
-      await watching.says(new RegExp(`ADDED +${name} +1 `))
+      expect(await watching.says(new RegExp(`ADDED +${name} +1 `))).toBeTruthy()
       await ok(['patch', 'configmap', name, '--type=merge', '-p', '{"data":{"b":"2"}}'])
       await watching.says(new RegExp(`MODIFIED +${name} +2 `))
       await ok(['delete', 'configmap', name])
@@ -308,6 +312,7 @@ writeFileSync(file, readFileSync(file, 'utf8').replace('a: before', 'a: after'))
         const owned = ['configmap', `${name}-owned`]
         if (cascade === 'orphan') await ok(['delete', ...owned])
         else await ok(['wait', '--for=delete', owned.join('/'), '--timeout=30s'])
+        expect(await refused(['get', ...owned])).toContain('NotFound')
       }
     })
 

@@ -47,7 +47,7 @@ describe('npm start', { timeout: 2 * DEMO_MS }, () => {
     // Nobody can pass this one on: npm is gone, the shell that it started us with is not.
     npm.kill('SIGKILL')
     await npm.exited
-    await nothingIsLeft()
+    expect(await nothingIsLeft()).toBe(true)
   })
 
   it('leaves no process behind when it is killed in the middle of its start', async () => {
@@ -55,7 +55,7 @@ describe('npm start', { timeout: 2 * DEMO_MS }, () => {
     await demo.says(/a hub with/, DEMO_MS)
     demo.kill('SIGKILL')
     await demo.exited
-    await nothingIsLeft()
+    expect(await nothingIsLeft()).toBe(true)
   })
 })
 

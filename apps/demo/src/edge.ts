@@ -59,7 +59,7 @@ export async function makeEdge(plan: EdgePlan): Promise<void> {
 }
 
 /** Starts the agent as the node's own supervisor would at boot; harmless when it runs. */
-export async function startAgent(folder: string): Promise<void> {
+async function startAgent(folder: string): Promise<void> {
   const { components } = await loadEdgeConfig(edgePaths(folder).config)
   for (const component of components) await createService(component, systemClock).start()
 }

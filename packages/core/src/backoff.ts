@@ -10,7 +10,11 @@ export interface BackoffPolicy {
  * The wait before try `attempt` (0 is the first retry), in ms.
  * @see https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  */
-export function backoffMs(policy: BackoffPolicy, attempt: number, random: () => number = Math.random): number {
+export function backoffMs(
+  policy: BackoffPolicy,
+  attempt: number,
+  random: () => number = Math.random,
+): number {
   const ceiling = Math.min(policy.maxMs, policy.baseMs * 2 ** Math.min(attempt, 30))
   return Math.round(random() * ceiling)
 }

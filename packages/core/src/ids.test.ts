@@ -5,7 +5,11 @@ describe('task names', () => {
   it('are the same for the same job, node and purpose, and differ otherwise', () => {
     const job = { name: 'spring', uid: 'u-1' }
     expect(taskName(job, 'edge-1', 'Upgrade')).toBe(taskName(job, 'edge-1', 'Upgrade'))
-    const others = [taskName({ ...job, uid: 'u-2' }, 'edge-1', 'Upgrade'), taskName(job, 'edge-2', 'Upgrade'), taskName(job, 'edge-1', 'RollBack')]
+    const others = [
+      taskName({ ...job, uid: 'u-2' }, 'edge-1', 'Upgrade'),
+      taskName(job, 'edge-2', 'Upgrade'),
+      taskName(job, 'edge-1', 'RollBack'),
+    ]
     expect(new Set([taskName(job, 'edge-1', 'Upgrade'), ...others]).size).toBe(4)
   })
 
@@ -21,7 +25,10 @@ describe('history ids', () => {
     expect(parseHistoryId(historyId('a.b-c', 12))).toEqual({ task: 'a.b-c', attempt: 12 })
   })
 
-  it.each(['', 'a', 'a.', '.1', 'a.0', 'a.01', 'A.1', 'a/../b.1', '-a.1', 'a.1\n'])('%j is not one', (text) => {
-    expect(parseHistoryId(text)).toBeUndefined()
-  })
+  it.each(['', 'a', 'a.', '.1', 'a.0', 'a.01', 'A.1', 'a/../b.1', '-a.1', 'a.1\n'])(
+    '%j is not one',
+    (text) => {
+      expect(parseHistoryId(text)).toBeUndefined()
+    },
+  )
 })

@@ -23,7 +23,12 @@ const MAX_IMAGE_LENGTH = 512
 export function parseImage(text: string): ImageReference {
   const match = text.length <= MAX_IMAGE_LENGTH ? IMAGE.exec(text) : null
   const path = match?.groups?.['path']
-  if (!path) throw new ParseError('image repo', text, 'write it like host:5000/team/image, with a tag or a @sha256 digest')
+  if (!path)
+    throw new ParseError(
+      'image repo',
+      text,
+      'write it like host:5000/team/image, with a tag or a @sha256 digest',
+    )
   const slash = path.indexOf('/')
   const first = path.slice(0, slash)
   const hasHost = first.includes('.') || first.includes(':') || first === 'localhost'

@@ -15,7 +15,12 @@ export interface Histogram {
 export interface Metrics {
   counter(name: string, help: string, labelNames?: readonly string[]): Counter
   gauge(name: string, help: string, labelNames?: readonly string[]): Gauge
-  histogram(name: string, help: string, labelNames?: readonly string[], buckets?: readonly number[]): Histogram
+  histogram(
+    name: string,
+    help: string,
+    labelNames?: readonly string[],
+    buckets?: readonly number[],
+  ): Histogram
 }
 
 const nothing = { inc: () => undefined, set: () => undefined, observe: () => undefined }

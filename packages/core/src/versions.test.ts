@@ -3,22 +3,45 @@ import { describe, expect, it } from 'vitest'
 import { canonicalVersion, compareVersions, isVersion, tagForVersion } from './versions.ts'
 
 describe('versions', () => {
-  it.each(['v1.12.0', '1.12.0', 'v1.12.0-rc.1', 'v1.0.0-rc1', 'v01.2.3', 'v1.2.3-a-b_c', '1.0.0+build.5', 'v1.2.3-beta+exp.sha'])(
-    'takes %s, which KubeEdge or SemVer takes',
-    (text) => expect(isVersion(text)).toBe(true),
-  )
+  it.each([
+    'v1.12.0',
+    '1.12.0',
+    'v1.12.0-rc.1',
+    'v1.0.0-rc1',
+    'v01.2.3',
+    'v1.2.3-a-b_c',
+    '1.0.0+build.5',
+    'v1.2.3-beta+exp.sha',
+  ])('takes %s, which KubeEdge or SemVer takes', (text) => expect(isVersion(text)).toBe(true))
 
-  it.each(['', 'v1.0', 'V1.0.0', 'v1.0.0-', 'latest', 'v1.0.0;id', 'v1.0.0\n', '$(id)', 'v1.0.0 ', `v1.0.0-${'a'.repeat(130)}`])(
-    'refuses %j',
-    (text) => expect(isVersion(text)).toBe(false),
-  )
+  it.each([
+    '',
+    'v1.0',
+    'V1.0.0',
+    'v1.0.0-',
+    'latest',
+    'v1.0.0;id',
+    'v1.0.0\n',
+    '$(id)',
+    'v1.0.0 ',
+    `v1.0.0-${'a'.repeat(130)}`,
+  ])('refuses %j', (text) => expect(isVersion(text)).toBe(false))
 
   it('compares without regard to a leading v', () => {
     expect(compareVersions('keadm', '1.12.0', 'v1.12.0')).toBe(0)
   })
 
   it('orders the published example of SemVer 2 section 11', () => {
-    const order = ['1.0.0-alpha', '1.0.0-alpha.1', '1.0.0-alpha.beta', '1.0.0-beta', '1.0.0-beta.2', '1.0.0-beta.11', '1.0.0-rc.1', '1.0.0']
+    const order = [
+      '1.0.0-alpha',
+      '1.0.0-alpha.1',
+      '1.0.0-alpha.beta',
+      '1.0.0-beta',
+      '1.0.0-beta.2',
+      '1.0.0-beta.11',
+      '1.0.0-rc.1',
+      '1.0.0',
+    ]
     for (const [i, low] of order.entries()) {
       for (const high of order.slice(i + 1)) {
         expect(compareVersions('keadm', low, high), `${low} < ${high}`).toBeLessThan(0)

@@ -6,7 +6,7 @@ const KUBEEDGE = /^v\d+\.\d+\.\d+(-[a-zA-Z0-9_.]+(?:-[a-zA-Z0-9_.]+)*)?$/
 const SEMVER =
   /^v?(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/
 /** An OCI tag is at most 128 characters, and the version becomes the tag. */
-export const MAX_VERSION_LENGTH = 128
+const MAX_VERSION_LENGTH = 128
 
 /** True for the union of KubeEdge's version grammar and SemVer 2, at most 128 characters. */
 export function isVersion(text: string): boolean {

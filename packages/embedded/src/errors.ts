@@ -163,3 +163,38 @@ export function internalError(message: string): StatusError {
   const details = { causes: [{ message }] }
   return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, details)
 }
+
+/** A webhook that could not be asked, or whose answer is none. */
+export class WebhookCallError extends HubError {
+  constructor(message: string) {
+    super('EMBEDDED_WEBHOOK_CALL', message, { retry: 'backoff' })
+  }
+}
+
+/** A value that the type of its field cannot hold, in the words of Go's JSON decoder. */
+export class DecodeError extends HubError {
+  constructor(message: string) {
+    super('EMBEDDED_DECODE', message)
+  }
+}
+
+/** Bytes that are no protobuf message. */
+export class WireError extends HubError {
+  constructor(message: string) {
+    super('EMBEDDED_PROTOBUF_WIRE', message)
+  }
+}
+
+/** Bytes that are no object of the kind. */
+export class ProtobufError extends HubError {
+  constructor(message: string) {
+    super('EMBEDDED_PROTOBUF', message)
+  }
+}
+
+/** An operation that cannot be done: the path is not there, a test failed, or it is none. */
+export class JsonPatchError extends HubError {
+  constructor(message: string) {
+    super('EMBEDDED_JSON_PATCH', message)
+  }
+}

@@ -30,7 +30,11 @@ describe('frames of version 1', () => {
   })
 
   it('keeps keys of a newer peer without looking at them', () => {
-    const text = encodeFrame({ operation: 'goAway', content: { retryAfterSeconds: 1, mood: 'sad' } }, 'cloud', 1)
+    const text = encodeFrame(
+      { operation: 'goAway', content: { retryAfterSeconds: 1, mood: 'sad' } },
+      'cloud',
+      1,
+    )
     expect(decodeFrame(text).content).toEqual({ retryAfterSeconds: 1, mood: 'sad' })
   })
 })
@@ -62,12 +66,18 @@ describe('what a peer must not send', () => {
   })
 
   it('is any mutation of a good frame: a coded error or a frame, never another throw', () => {
-    const mutation = fc.tuple(fc.nat(golden.length - 1), fc.nat(), fc.string({ maxLength: 8, unit: 'binary' }))
+    const mutation = fc.tuple(
+      fc.nat(golden.length - 1),
+      fc.nat(),
+      fc.string({ maxLength: 8, unit: 'binary' }),
+    )
     fc.assert(
       fc.property(mutation, ([index, at, insert]) => {
         const text = golden[index]?.[1] ?? ''
         const cut = at % text.length
-        expect(codeOf(text.slice(0, cut) + insert + text.slice(cut + insert.length))).toMatch(/^(fine|PROTOCOL_)/)
+        expect(codeOf(text.slice(0, cut) + insert + text.slice(cut + insert.length))).toMatch(
+          /^(fine|PROTOCOL_)/,
+        )
       }),
       { numRuns: 2000 },
     )

@@ -45,7 +45,12 @@ export type Platform = Static<typeof Platform>
 export const Probe = Type.Object({ version: Version, bootID: Type.String({ maxLength: 64 }) })
 export type Probe = Static<typeof Probe>
 
-export const OpenAttempt = Type.Object({ task: Name, taskUID: Uid, attempt: Attempt, step: Type.String({ maxLength: 16 }) })
+export const OpenAttempt = Type.Object({
+  task: Name,
+  taskUID: Uid,
+  attempt: Attempt,
+  step: Type.String({ maxLength: 16 }),
+})
 export type OpenAttempt = Static<typeof OpenAttempt>
 
 export const Hello = Type.Object({
@@ -114,7 +119,9 @@ export const Prepare = Type.Object({
   IntentSeq: Seq,
   Component: Type.String({ maxLength: 64 }),
   Purpose: Type.Union([Type.Literal('Upgrade'), Type.Literal('RollBack')]),
-  CheckItems: Type.Array(Type.Union([Type.Literal('cpu'), Type.Literal('mem'), Type.Literal('disk')]), { maxItems: 3 }),
+  CheckItems: Type.Array(Type.Union([Type.Literal('cpu'), Type.Literal('mem'), Type.Literal('disk')]), {
+    maxItems: 3,
+  }),
   Health,
   Timeouts,
   VersionPolicy: Type.Union([Type.Literal('UpgradeOnly'), Type.Literal('AllowDowngrade')]),
@@ -224,5 +231,8 @@ export type Stored = Static<typeof Stored>
 export const GoAway = Type.Object({ retryAfterSeconds: Type.Integer({ minimum: 0, maximum: 3600 }) })
 export type GoAway = Static<typeof GoAway>
 
-export const WireError = Type.Object({ code: Type.String({ maxLength: 64 }), message: Type.String({ maxLength: 1024 }) })
+export const WireError = Type.Object({
+  code: Type.String({ maxLength: 64 }),
+  message: Type.String({ maxLength: 1024 }),
+})
 export type WireError = Static<typeof WireError>

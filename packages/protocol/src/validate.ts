@@ -42,5 +42,8 @@ export function validate<N extends ContentName>(name: N, value: unknown): Conten
   const check = validator(name)
   if (check(value)) return value as Content<N>
   const problem = check.errors?.[0]
-  throw new ProtocolError('PROTOCOL_INVALID', `${name}${problem?.instancePath ?? ''} ${problem?.message ?? 'is not valid'}`)
+  throw new ProtocolError(
+    'PROTOCOL_INVALID',
+    `${name}${problem?.instancePath ?? ''} ${problem?.message ?? 'is not valid'}`,
+  )
 }

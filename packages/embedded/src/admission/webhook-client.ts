@@ -1,14 +1,8 @@
-import { HubError, messageOf } from '@upgrade-hub/core'
+import { messageOf } from '@upgrade-hub/core'
 import { Agent, request } from 'undici'
+import { WebhookCallError } from '../errors.ts'
 import { isObject, type Json, type JsonObject, stringAt } from '../json.ts'
 import type { ClientConfig } from './webhook.ts'
-
-/** A webhook that could not be asked, or whose answer is none. */
-class WebhookCallError extends HubError {
-  constructor(message: string) {
-    super('EMBEDDED_WEBHOOK_CALL', message, { retry: 'backoff' })
-  }
-}
 
 const MAX_ANSWER_BYTES = 3 * 1024 * 1024
 const MAX_AGENTS = 64

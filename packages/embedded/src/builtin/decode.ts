@@ -1,4 +1,4 @@
-import { HubError } from '@upgrade-hub/core'
+import { DecodeError } from '../errors.ts'
 import { type Draft, isArray, isObject, type Json, type JsonObject, listAt, textOf } from '../json.ts'
 import { definitionName, fieldSchema, isFree, itemSchema, type Schema, structName } from './definitions.ts'
 import { pointerFields } from './wire-fields.ts'
@@ -7,13 +7,6 @@ export interface Decoded {
   readonly object: JsonObject
   /** Paths that the schema does not know and that were dropped. */
   readonly unknown: readonly string[]
-}
-
-/** A value that the type of its field cannot hold, in the words of Go's JSON decoder. */
-export class DecodeError extends HubError {
-  constructor(message: string) {
-    super('EMBEDDED_DECODE', message)
-  }
 }
 
 interface Place {

@@ -1,11 +1,4 @@
-import { HubError } from '@upgrade-hub/core'
-
-/** Bytes that are no protobuf message. */
-export class WireError extends HubError {
-  constructor(message: string) {
-    super('EMBEDDED_PROTOBUF_WIRE', message)
-  }
-}
+import { WireError } from '../errors.ts'
 
 export interface WireField {
   readonly number: number

@@ -1,15 +1,8 @@
-import { HubError } from '@upgrade-hub/core'
+import { ProtobufError, WireError } from '../errors.ts'
 import { type Draft, isArray, isObject, type Json, type JsonObject } from '../json.ts'
 import { fieldSchema, itemSchema, referenceOf, resolve, type Schema } from './definitions.ts'
-import { readMessage, WireError, type WireField } from './protobuf-wire.ts'
+import { readMessage, type WireField } from './protobuf-wire.ts'
 import { siblingStruct, wireFields } from './wire-fields.ts'
-
-/** Bytes that are no object of the kind. */
-class ProtobufError extends HubError {
-  constructor(message: string) {
-    super('EMBEDDED_PROTOBUF', message)
-  }
-}
 
 const MAGIC = Buffer.from('k8s\0')
 const MAX_DEPTH = 64

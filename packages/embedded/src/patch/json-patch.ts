@@ -1,12 +1,5 @@
-import { HubError } from '@upgrade-hub/core'
+import { JsonPatchError } from '../errors.ts'
 import { type Draft, equal, isArray, isObject, type Json, type JsonObject } from '../json.ts'
-
-/** An operation that cannot be done: the path is not there, a test failed, or it is none. */
-export class JsonPatchError extends HubError {
-  constructor(message: string) {
-    super('EMBEDDED_JSON_PATCH', message)
-  }
-}
 
 const MAX_OPERATIONS = 10_000
 /** Copies can double a document with each operation; this bounds what they may add in all. */

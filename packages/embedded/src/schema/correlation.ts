@@ -3,7 +3,7 @@ import { extraSchema } from './prune.ts'
 import type { Json, JsonObject, JsonSchema } from './types.ts'
 
 /** The items of a map list by their keys, or nothing for an item without them. */
-export function listKey(item: Json, keys: readonly string[]): string | undefined {
+function listKey(item: Json, keys: readonly string[]): string | undefined {
   if (!isObject(item)) return undefined
   const values = keys.map((name) => own(item, name))
   const usable = values.every((value) => value !== undefined && value !== null && typeof value !== 'object')

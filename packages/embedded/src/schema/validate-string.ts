@@ -5,7 +5,7 @@ import { matchesPattern } from './pattern.ts'
 import type { Cause, JsonSchema } from './types.ts'
 
 /** Length as Kubernetes counts it: in code points. */
-export function runeCount(text: string): number {
+function runeCount(text: string): number {
   let count = 0
   for (const _ of text) count++
   return count

@@ -1,7 +1,14 @@
 import type { Api } from '../api.ts'
-import { DecodeError, decodeTyped } from '../builtin/decode.ts'
+import { decodeTyped } from '../builtin/decode.ts'
 import { metaSchema } from '../builtin/definitions.ts'
-import { badRequest, forbidden, invalidOptions, notFound, preconditionFailed } from '../errors.ts'
+import {
+  badRequest,
+  DecodeError,
+  forbidden,
+  invalidOptions,
+  notFound,
+  preconditionFailed,
+} from '../errors.ts'
 import { type Call, nameOf } from '../http/call.ts'
 import { dryRunCauses, listOptions } from '../http/options.ts'
 import { parsePayload } from '../http/payload.ts'

@@ -1,5 +1,4 @@
-import { DecodeError } from '../builtin/decode.ts'
-import { badRequest, invalid, type StatusError } from '../errors.ts'
+import { badRequest, DecodeError, invalid, type StatusError } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import type { FieldValidation } from '../http/options.ts'
 import { excerpt, parsePayload, unrecognized } from '../http/payload.ts'

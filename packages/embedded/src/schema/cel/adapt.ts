@@ -36,7 +36,7 @@ function isMacroOf(macro: Macro | undefined, node: Node, name: string): macro is
 }
 
 /** Every node below a value, each once: loops share nodes between what was written and what is run. */
-export function* nodesOf(value: unknown, seen: Set<unknown> = new Set()): Generator<Node> {
+function* nodesOf(value: unknown, seen: Set<unknown> = new Set()): Generator<Node> {
   if (typeof value !== 'object' || value === null || seen.has(value)) return
   seen.add(value)
   if (isNode(value)) {

@@ -1,8 +1,8 @@
 import { CelError } from '../errors.ts'
 
 /** One expression may look at this many elements, a whole object at ten times as many. */
-export const CALL_LIMIT = 1_000_000
-export const OBJECT_LIMIT = 10_000_000
+const CALL_LIMIT = 1_000_000
+const OBJECT_LIMIT = 10_000_000
 
 /**
  * Counts what an evaluation looks at, because the evaluator itself has no end: elements of loops and of comparisons,
