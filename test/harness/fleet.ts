@@ -158,6 +158,17 @@ export class Fleet {
     return (await call(this.plane, 'PATCH', `${JOBS}/${name}`, { body, contentType: MERGE })).status
   }
 
+  async deleteJob(name: string): Promise<void> {
+    const { status } = await call(this.plane, 'DELETE', `${JOBS}/${name}`)
+    if (status >= 300) throw new Error(`${name} cannot be deleted: ${status}`)
+  }
+
+  /** Waits until a deleted job is gone, with its finalizers. */
+  async gone(name: string): Promise<void> {
+    const isGone = async () => (await call(this.plane, 'GET', `${JOBS}/${name}`)).status === 404
+    await until(`${name} is gone`, isGone, 120_000)
+  }
+
   async tasks(job: string): Promise<NodeUpgradeTask[]> {
     const { body } = await call(this.plane, 'GET', `${TASKS}?fieldSelector=spec.jobName%3D${job}`)
     return (body as { items: NodeUpgradeTask[] }).items
