@@ -52,7 +52,7 @@ export class Normaliser {
 
   #value(value: unknown, path: readonly string[]): unknown {
     if (typeof value === 'string') return this.#named(value, path)
-    if (Array.isArray(value)) return value.map((item: unknown) => this.#value(item, path))
+    if (Array.isArray(value)) return this.#list(value, path)
     if (!isFields(value)) return value
     const list = Array.isArray(value.items) || /(List|^Table)$/.test(String(value.kind))
     const entries = Object.entries(value).map(([key, item]) => {
@@ -60,6 +60,13 @@ export class Normaliser {
       return [this.#text(key), this.#value(item, next)] as const
     })
     return problems(Object.fromEntries(entries))
+  }
+
+  /** Entries of managedFields are in the order of their times, to the second: which second is chance. */
+  #list(items: readonly unknown[], path: readonly string[]): unknown[] {
+    const list = items.map((item) => this.#value(item, path))
+    if (path.at(-1) !== 'managedFields') return list
+    return list.toSorted((a, b) => (JSON.stringify(sorted(a)) < JSON.stringify(sorted(b)) ? -1 : 1))
   }
 
   #named(text: string, path: readonly string[]): string {

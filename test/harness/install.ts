@@ -7,6 +7,11 @@ import { until } from './until.ts'
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 interface Definition {
+  readonly spec?: {
+    readonly group: string
+    readonly names: { readonly plural: string }
+    readonly versions: readonly { readonly name: string }[]
+  }
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
@@ -36,8 +41,17 @@ async function applyRights(plane: Plane): Promise<void> {
   if (code !== 0) throw new Error(`the hub's rights were refused: ${output}`)
 }
 
+/** Established, and its store answers: a real API server says 429 for a moment while it makes it. */
 async function isServed(plane: Plane, name: string): Promise<boolean> {
   const { body } = await call(plane, 'GET', `${CRDS}/${name}`)
-  const conditions = (body as Definition).status?.conditions ?? []
-  return conditions.some(({ type, status }) => type === 'Established' && status === 'True')
+  const { spec, status } = body as Definition
+  const established = status?.conditions?.some(
+    ({ type, status: is }) => type === 'Established' && is === 'True',
+  )
+  if (!established || !spec) return false
+  const lists = spec.versions.map(
+    ({ name: version }) => `/apis/${spec.group}/${version}/${spec.names.plural}`,
+  )
+  const answers = await Promise.all(lists.map((path) => call(plane, 'GET', path)))
+  return answers.every(({ status: code }) => code === 200)
 }
