@@ -21,7 +21,7 @@ const HEADINGS: Row = {
 const COLUMNS = ['node', 'phase', 'stage', 'attempt', 'versions', 'reason'] as const
 const REASON_WIDTH = 60
 
-/** What each step of the node is called for a person (docs: the steps E0 to E12). */
+/** What each step of an attempt on the node is called for a person. */
 const STEPS: Readonly<Record<string, string>> = {
   E0: 'accepted',
   E1: 'lock',
@@ -37,6 +37,7 @@ const STEPS: Readonly<Record<string, string>> = {
   E10: 'commit',
   E11: 'report',
   E12: 'clean up',
+  prepared: 'ready',
 }
 
 export function rowsOf(tasks: readonly NodeUpgradeTask[]): Row[] {
@@ -58,7 +59,8 @@ function rowOf(task: NodeUpgradeTask): Row {
 
 function stageOf(task: NodeUpgradeTask): string {
   const step = task.status?.edge?.step
-  const word = step ? (STEPS[step] ?? step) : ''
+  // R5 to R10 are the steps of E5 to E10 on the way back.
+  const word = step?.startsWith('R') ? 'roll back' : step ? (STEPS[step] ?? step) : ''
   return [task.status?.stage, word && `(${word})`].filter(Boolean).join(' ')
 }
 
