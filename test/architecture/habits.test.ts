@@ -78,26 +78,3 @@ describe('habits', () => {
     expect(lines(/\b(it|test|describe)\.(only|todo)\b|\b(it|test)\.skip\(/)).toEqual([])
   })
 })
-
-describe('the project', () => {
-  it('speaks of itself alone', () => {
-    const words = [
-      String.raw`/work/`,
-      String.raw`/tmp/hub`,
-      String.raw`\bissue #?\d`,
-      'chatgpt',
-      'claude',
-      'copilot',
-      'language model',
-      String.raw`\bLLM\b`,
-      'AI-generated',
-      'artificial intelligence',
-      String.raw`registry\.npmjs`,
-      String.raw`proxy\.golang`,
-      'as instructed',
-      'the brief',
-      'subagent',
-    ]
-    expect(lines(new RegExp(words.join('|'), 'i'))).toEqual([])
-  })
-})
