@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type JsonObject, listAt, stringAt } from './json.ts'
 import { serverTls, sharedCa, TestApi } from './testing/test-api.ts'
 
 const SERVE = fileURLToPath(new URL('testing/serve.ts', import.meta.url))
@@ -40,8 +41,7 @@ async function call({ url, agent }: Served, method: 'GET' | 'POST' | 'PATCH', pa
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': type },
     ...(body ? { body: JSON.stringify(body) } : {}),
   })
-  // biome-ignore lint/suspicious/noExplicitAny: read below by what was written
-  return { status: answer.statusCode, body: (await answer.body.json()) as any }
+  return { status: answer.statusCode, body: (await answer.body.json()) as JsonObject }
 }
 
 const MAPS = '/api/v1/namespaces/default/configmaps'
@@ -88,10 +88,10 @@ describe('what is acknowledged', () => {
 
       const again = await serve()
       const { body: list } = await call(again, 'GET', MAPS)
-      const found = new Map<string, string>(
-        list.items.map((item: { metadata: { name: string }; data: { value: string } }) => [
-          item.metadata.name,
-          item.data.value,
+      const found = new Map(
+        listAt(list, 'items').map((item) => [
+          stringAt(item, 'metadata', 'name'),
+          stringAt(item, 'data', 'value'),
         ]),
       )
       const lost = [...acknowledged].filter(([name, value]) => {
@@ -99,8 +99,8 @@ describe('what is acknowledged', () => {
         return found.get(name) !== value && !(value === 'created' && found.get(name) === 'patched')
       })
       expect(lost).toEqual([])
-      expect(Number(list.metadata.resourceVersion)).toBeGreaterThanOrEqual(revision)
-      revision = Number(list.metadata.resourceVersion)
+      expect(Number(stringAt(list, 'metadata', 'resourceVersion'))).toBeGreaterThanOrEqual(revision)
+      revision = Number(stringAt(list, 'metadata', 'resourceVersion'))
       again.child.kill('SIGKILL')
       await once(again.child, 'exit')
       await again.agent.destroy()

@@ -1,6 +1,6 @@
 import { assign, type Json, type JsonObject, objectAt, stringAt } from '../json.ts'
 import { invalidValue, requiredValue } from '../names.ts'
-import type { KubeObject } from '../objects.ts'
+import { type KubeObject, withType } from '../objects.ts'
 import type { Cause } from '../schema/index.ts'
 
 /** core/v1 field → events.k8s.io/v1 field. Both versions are one object, stored as core/v1. */
@@ -28,19 +28,14 @@ export function eventToStorage(event: KubeObject): KubeObject {
   return { ...rename(event, 1, 0), apiVersion: 'v1' } as KubeObject
 }
 
-/** The wire form of events.k8s.io/v1, where times and the source are never absent. */
+/** The wire form of events.k8s.io/v1. */
 export function eventFromStorage(event: KubeObject): KubeObject {
   const { reportingController, reportingInstance, ...renamed } = rename(event, 0, 1)
-  return {
-    deprecatedSource: {},
-    deprecatedFirstTimestamp: null,
-    deprecatedLastTimestamp: null,
-    ...assign(renamed, {
-      reportingController: reportingController || undefined,
-      reportingInstance: reportingInstance || undefined,
-    }),
-    apiVersion: 'events.k8s.io/v1',
-  } as unknown as KubeObject
+  const named = assign(renamed, {
+    reportingController: reportingController || undefined,
+    reportingInstance: reportingInstance || undefined,
+  })
+  return withType(zeroNewEvent(named as KubeObject), 'events.k8s.io/v1', 'Event')
 }
 
 /** What core/v1 always shows. */
@@ -56,8 +51,15 @@ export function zeroEvent(event: KubeObject): KubeObject {
   } as unknown as KubeObject
 }
 
+/** What events.k8s.io/v1 always shows. */
 export function zeroNewEvent(event: KubeObject): KubeObject {
-  return { eventTime: null, ...event } as unknown as KubeObject
+  return {
+    eventTime: null,
+    deprecatedSource: {},
+    deprecatedFirstTimestamp: null,
+    deprecatedLastTimestamp: null,
+    ...event,
+  } as unknown as KubeObject
 }
 
 /** The namespace of an event is that of what it is about; of cluster-scoped things `default` (core/v1 rules). */

@@ -2,7 +2,7 @@ import { splitApiVersion } from '../objects.ts'
 import type { Resource } from './resource.ts'
 
 /** v2 before v1 before v1beta2 before v1alpha1, as Kubernetes prefers versions. */
-function compareVersionNames(a: string, b: string): number {
+export function compareVersionNames(a: string, b: string): number {
   const rank = (name: string): readonly number[] => {
     const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(name)
     if (!match) return [3, 0, 0]

@@ -5,7 +5,7 @@ const DAY = 24 * HOUR
 const YEAR = 365 * DAY
 
 /** A duration as kubectl shows it: 95s, 5m30s, 3h, 2d5h, 3y100d (k8s.io/apimachinery/pkg/util/duration). */
-function humanDuration(ms: number): string {
+export function humanDuration(ms: number): string {
   if (ms < -2 * SECOND) return '<invalid>'
   if (ms < 0) return '0s'
   const of = (unit: number, within?: number) => Math.floor((within === undefined ? ms : ms % within) / unit)

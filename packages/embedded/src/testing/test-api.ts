@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Clock, silentLogger, systemClock } from '@upgrade-hub/core'
 import { type Ca, createCa } from '@upgrade-hub/pki'
 import { Agent, request } from 'undici'
+import type { JsonObject } from '../json.ts'
 import { type EmbeddedApi, type EmbeddedOptions, startEmbedded } from '../start.ts'
 
 const TOKEN = 'admin-token'
@@ -11,8 +12,7 @@ export const MERGE = 'application/merge-patch+json'
 export const JSON_PATCH = 'application/json-patch+json'
 export const STRATEGIC = 'application/strategic-merge-patch+json'
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
-export type Body = Record<string, any>
+export type Body = JsonObject
 
 export interface Answer {
   readonly status: number
@@ -115,10 +115,22 @@ export class TestApi {
     throw new Error(`${path} does not come to ${status}`)
   }
 
+  /** Stops, and removes the folder where it is of this API alone. */
   async stop(): Promise<void> {
+    await this.stopKeeping()
+    if (this.#own) rmSync(this.dataDir, { recursive: true, force: true })
+  }
+
+  /** Stops and leaves the folder to the next. */
+  async stopKeeping(): Promise<void> {
     await this.#api.stop()
     await this.#agent.destroy()
-    if (this.#own) rmSync(this.dataDir, { recursive: true, force: true })
+  }
+
+  /** Stops and removes the folder, whosever it was. */
+  async stopRemoving(): Promise<void> {
+    await this.stopKeeping()
+    rmSync(this.dataDir, { recursive: true, force: true })
   }
 }
 
