@@ -52,8 +52,8 @@ describe('what is owned', () => {
     await owned('parent', 'grandparent')
     await owned('child', 'parent')
     await api.remove(`${MAPS}/grandparent`)
-    await api.until(`${MAPS}/child`, 404)
     await api.until(`${MAPS}/parent`, 404)
+    expect(await api.until(`${MAPS}/child`, 404)).toMatchObject({ reason: 'NotFound' })
   })
 
   it('goes before an owner that is deleted in the foreground', async () => {
@@ -115,7 +115,7 @@ describe('what is owned', () => {
     await first.stopKeeping()
     const second = await TestApi.start({ dataDir })
     await second.patch(`${MAPS}/left`, { metadata: { finalizers: null } })
-    await second.until(`${MAPS}/left`, 404)
+    expect(await second.until(`${MAPS}/left`, 404)).toMatchObject({ reason: 'NotFound' })
     await second.stopRemoving()
   })
 })

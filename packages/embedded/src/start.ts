@@ -79,7 +79,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedA
     stop: async () => {
       watches.stop()
       for (const reactor of reactors) reactor.stop()
-      await closeServer(server)
+      await closeServer(server, clock)
       await client.close()
       store.close()
     },

@@ -9,7 +9,8 @@ const MAX_AGENTS = 64
 
 interface Address {
   readonly url: URL
-  readonly servername: string
+  /** Whom the certificate must be for, where that is not the host of the URL. */
+  readonly servername?: string
 }
 
 /**
@@ -54,7 +55,7 @@ export class WebhookClient {
     if (!service) {
       const parsed = URL.parse(url)
       if (!parsed) throw new WebhookCallError(`${JSON.stringify(url)} is no URL`)
-      return { url: parsed, servername: parsed.hostname }
+      return { url: parsed }
     }
     const port = this.#servicePorts[`${service.namespace}/${service.name}`]
     if (port === undefined) throw new WebhookCallError(`service "${service.name}" not found`)
@@ -66,8 +67,8 @@ export class WebhookClient {
   }
 
   /** One pool of connections for each authority: a rotated caBundle gets a new one, the oldest goes. */
-  #agent(ca: string, servername: string): Agent {
-    const key = `${servername}\n${ca}`
+  #agent(ca: string, servername: string | undefined): Agent {
+    const key = `${servername ?? ''}\n${ca}`
     const known = this.#agents.get(key)
     if (known) return known
     const [oldest] = this.#agents
@@ -75,7 +76,10 @@ export class WebhookClient {
       this.#agents.delete(oldest[0])
       void oldest[1].close().catch(() => undefined)
     }
-    const agent = new Agent({ connections: 8, connect: { servername, ...(ca ? { ca } : {}) } })
+    const agent = new Agent({
+      connections: 8,
+      connect: { ...(servername ? { servername } : {}), ...(ca ? { ca } : {}) },
+    })
     this.#agents.set(key, agent)
     return agent
   }

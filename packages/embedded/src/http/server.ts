@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { messageOf } from '@upgrade-hub/core'
+import { type Clock, messageOf } from '@upgrade-hub/core'
 import { ListenError } from '../errors.ts'
 
 export interface TlsMaterial {
@@ -57,11 +57,14 @@ export function portOf(server: Server): number {
   return (server.address() as AddressInfo).port
 }
 
-/** Takes no more connections and waits until those that are open are done or cut off. */
-export async function closeServer(server: Server): Promise<void> {
+const LAST_ANSWERS_MS = 1000
+
+/** Takes no more connections, lets the answers that are under way be finished for a second, and cuts off the rest. */
+export async function closeServer(server: Server, clock: Clock): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
   server.closeIdleConnections()
-  server.closeAllConnections()
+  const patience = clock.after(LAST_ANSWERS_MS, () => server.closeAllConnections())
   await promise
+  patience.cancel()
 }

@@ -30,10 +30,10 @@ afterEach(() => {
 
 /** Makes the next commit fail as a full disk would. */
 function failNextCommit(): void {
-  const exec = database.exec.bind(database)
+  const run = database.exec.bind(database)
   database.exec = (sql) => {
-    if (sql !== 'COMMIT') return exec(sql)
-    database.exec = exec
+    if (sql !== 'COMMIT') return run(sql)
+    database.exec = run
     throw new Error('database or disk is full')
   }
 }

@@ -10,7 +10,6 @@ import { type EmbeddedApi, type EmbeddedOptions, startEmbedded } from '../start.
 const TOKEN = 'admin-token'
 export const MERGE = 'application/merge-patch+json'
 export const JSON_PATCH = 'application/json-patch+json'
-export const STRATEGIC = 'application/strategic-merge-patch+json'
 
 export type Body = JsonObject
 
@@ -108,9 +107,10 @@ export class TestApi {
   }
 
   /** Waits until a path answers with this status, as when a controller has still to clean up. */
-  async until(path: string, status: number): Promise<void> {
+  async until(path: string, status: number): Promise<Body> {
     for (let tries = 0; tries < 200; tries++) {
-      if ((await this.call('GET', path)).status === status) return
+      const answer = await this.call('GET', path)
+      if (answer.status === status) return answer.body
     }
     throw new Error(`${path} does not come to ${status}`)
   }
