@@ -7,6 +7,7 @@ import { BUILTIN_RESOURCES } from './builtin/kinds.ts'
 import { CrdRegistrar } from './crd/crd-registrar.ts'
 import { CRDS } from './crd/crd-resource.ts'
 import { Collector } from './gc/collector.ts'
+import { expireEvents } from './gc/event-expiry.ts'
 import { Reactor } from './gc/reactor.ts'
 import { Sweeper } from './gc/sweeper.ts'
 import { Authenticator, type TokenUser } from './http/authenticator.ts'
@@ -63,6 +64,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedA
   await createSystemNamespaces(store, clock)
   // Nobody can have seen what is older than the first request.
   store.history.forget(store.committed)
+  const stopExpiry = expireEvents(api)
   const handler = new Handler(api)
   const { host, port, tls } = options
   const server = await listen({
@@ -77,6 +79,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedA
     port: portOf(server),
     kubeconfig: () => kubeconfigFor({ url, ca: tls.ca, ...firstAdmin(options.tokens) }),
     stop: async () => {
+      stopExpiry()
       watches.stop()
       for (const reactor of reactors) reactor.stop()
       await closeServer(server, clock)

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type * as Sqlite from 'node:sqlite'
 import type { DatabaseSync } from 'node:sqlite'
@@ -7,6 +7,8 @@ import { StorageError } from '../errors.ts'
 
 const SCHEMA_VERSION = 1
 const DIRECTORY_MODE = 0o700
+/** It holds Secrets. */
+const FILE_MODE = 0o600
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS objects (
@@ -24,7 +26,9 @@ export async function openDatabase(dataDir: string): Promise<DatabaseSync> {
   const { DatabaseSync: Database } = await importSqlite()
   try {
     mkdirSync(dataDir, { recursive: true, mode: DIRECTORY_MODE })
-    const database = new Database(join(dataDir, 'state.db'))
+    const file = join(dataDir, 'state.db')
+    const database = new Database(file)
+    chmodSync(file, FILE_MODE)
     prepare(database)
     return database
   } catch (error) {

@@ -17,7 +17,7 @@ export interface HistoryLimits {
   readonly bytes: number
 }
 
-const DEFAULT_HISTORY_LIMITS: HistoryLimits = { changes: 20_000, bytes: 64 * 1024 * 1024 }
+const DEFAULT_HISTORY_LIMITS: HistoryLimits = { changes: 10_000, bytes: 32 * 1024 * 1024 }
 
 /** The latest changes of all resources, oldest first, bounded by number and bytes; older ones are compacted away. */
 export class History {

@@ -121,9 +121,14 @@ export class TestApi {
     if (this.#own) rmSync(this.dataDir, { recursive: true, force: true })
   }
 
+  /** Stops the server alone: what it has sent can still be read. */
+  async stopServer(): Promise<void> {
+    await this.#api.stop()
+  }
+
   /** Stops and leaves the folder to the next. */
   async stopKeeping(): Promise<void> {
-    await this.#api.stop()
+    await this.stopServer()
     await this.#agent.destroy()
   }
 

@@ -41,8 +41,9 @@ export async function watch(call: Call, response: ServerResponse, accepted: Acce
   }
   const stream = new WatchStream(response, spec, { store, hub: watches, clock })
   await store.settled()
-  stream.begin(start.initial, start.past, options.sendInitialEvents === true && options.allowWatchBookmarks)
-  if (start.refused) stream.fail(start.refused.body())
+  const markInitialEnd = options.sendInitialEvents === true && options.allowWatchBookmarks
+  // A slow reader must not count as a request in flight.
+  void stream.begin({ ...start, markInitialEnd }).catch(() => response.destroy())
 }
 
 function visible(call: Call, options: ListOptions): (object: KubeObject) => boolean {
