@@ -37,6 +37,15 @@ describe('the door', () => {
     })
   })
 
+  it('says so when the port is taken, and stops twice without harm', async () => {
+    const port = Number(new URL(api.url).port)
+    await expect(TestApi.start({ port })).rejects.toMatchObject({ code: 'EMBEDDED_LISTEN' })
+    const other = await TestApi.start()
+    await other.stopServer()
+    await other.stop()
+    await expect(other.call('GET', '/readyz')).rejects.toThrow('destroyed')
+  })
+
   it('takes no body above three megabytes, and stores no object above one and a half', async () => {
     const large = (bytes: number) => ({ metadata: { name: 'large' }, data: { x: 'x'.repeat(bytes) } })
     expect((await api.call('POST', MAPS, large(3_200_000))).status).toBe(413)

@@ -12,7 +12,7 @@ import { Reactor } from './gc/reactor.ts'
 import { Sweeper } from './gc/sweeper.ts'
 import { Authenticator, type TokenUser } from './http/authenticator.ts'
 import { Handler } from './http/handler.ts'
-import { closeServer, listen, portOf, type TlsMaterial } from './http/server.ts'
+import { type Listening, listen, type TlsMaterial } from './http/server.ts'
 import { kubeconfigFor } from './kubeconfig.ts'
 import { Registry } from './registry/registry.ts'
 import { openDatabase } from './store/database.ts'
@@ -60,41 +60,53 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedA
   const authenticator = new Authenticator(options.tokens)
   const api: Api = { store, registry, watches, admission, authenticator, clock, log }
   new CrdRegistrar({ store, registry, watches, log })
-  const reactors = startReactors(api)
   await createSystemNamespaces(store, clock)
   // Nobody can have seen what is older than the first request.
   store.history.forget(store.committed)
-  const stopExpiry = expireEvents(api)
-  const handler = new Handler(api)
-  const { host, port, tls } = options
-  const server = await listen({
-    host,
-    port,
-    tls,
-    handle: (request, response) => handler.handle(request, response),
+  const stopCleaning = startCleaning(api)
+  const close = async () => {
+    stopCleaning()
+    await client.close()
+    store.close()
+  }
+  const server = await serve(api, options).catch(async (error: unknown) => {
+    await close()
+    throw error
   })
-  const url = `https://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`
+  const url = urlOf(options.host, server.port)
   return {
     url,
-    port: portOf(server),
-    kubeconfig: () => kubeconfigFor({ url, ca: tls.ca, ...firstAdmin(options.tokens) }),
+    port: server.port,
+    kubeconfig: () => kubeconfigFor({ url, ca: options.tls.ca, ...firstAdmin(options.tokens) }),
     stop: async () => {
-      stopExpiry()
       watches.stop()
-      for (const reactor of reactors) reactor.stop()
-      await closeServer(server, clock)
-      await client.close()
-      store.close()
+      await server.close(clock)
+      await close()
     },
   }
 }
 
-function startReactors(api: Api): readonly Reactor[] {
-  return [new Collector(api), new Sweeper(api)].map((reaction) => {
+async function serve(api: Api, { host, port, tls }: EmbeddedOptions): Promise<Listening> {
+  const handler = new Handler(api)
+  return await listen({ host, port, tls, handle: (request, response) => handler.handle(request, response) })
+}
+
+function urlOf(host: string, port: number): string {
+  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Garbage collection, the emptying of what is deleted, and the end of events; returns what stops them. */
+function startCleaning(api: Api): () => void {
+  const reactors = [new Collector(api), new Sweeper(api)].map((reaction) => {
     const reactor = new Reactor(api.store, reaction, api.log)
     reactor.add(reaction.unfinished())
     return reactor
   })
+  const stopExpiry = expireEvents(api)
+  return () => {
+    stopExpiry()
+    for (const reactor of reactors) reactor.stop()
+  }
 }
 
 function firstAdmin(tokens: Readonly<Record<string, TokenUser>>): { token: string; user: string } {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -26,11 +27,19 @@ const REQUEST_MS = 60_000
 const KEEP_ALIVE_MS = 120_000
 const MAX_HEADER_BYTES = 32 * 1024
 
+const LAST_ANSWERS_MS = 1000
+
+export interface Listening {
+  readonly port: number
+  /** Lets the answers that are under way be finished for a second, then closes every connection. */
+  close(clock: Clock): Promise<void>
+}
+
 /** Listens for HTTPS with caps on time, size and number. Throws ListenError when the port is taken. */
-export async function listen({ host, port, tls, handle }: ListenOptions): Promise<Server> {
+export async function listen(options: ListenOptions): Promise<Listening> {
   const server = createServer({
-    cert: tls.cert,
-    key: tls.key,
+    cert: options.tls.cert,
+    key: options.tls.key,
     ALPNProtocols: ['http/1.1'],
     minVersion: 'TLSv1.2',
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -40,31 +49,47 @@ export async function listen({ host, port, tls, handle }: ListenOptions): Promis
     noDelay: true,
   })
   server.maxConnections = MAX_CONNECTIONS
-  server.on('request', handle)
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject)
-  server.listen(port, host, resolve)
+  const answers = new Set<Promise<void>>()
+  server.on('request', (request, response) => {
+    const answered = ended(response)
+    answers.add(answered)
+    void answered.then(() => answers.delete(answered))
+    options.handle(request, response)
+  })
+  await bind(server, options)
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async (clock) => {
+      await Promise.race([Promise.all(answers), patience(clock)])
+      await closed(server)
+    },
+  }
+}
+
+async function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
   try {
-    await promise
+    server.listen(port, host)
+    await once(server, 'listening')
   } catch (error) {
     throw new ListenError(`cannot listen on ${host}:${port}: ${messageOf(error)}`, error)
   }
-  server.off('error', reject)
-  return server
 }
 
-export function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port
+async function ended(response: ServerResponse): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  response.once('close', resolve)
+  await promise
 }
 
-const LAST_ANSWERS_MS = 1000
+async function patience(clock: Clock): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  clock.after(LAST_ANSWERS_MS, resolve)
+  await promise
+}
 
-/** Takes no more connections, lets the answers that are under way be finished for a second, and cuts off the rest. */
-export async function closeServer(server: Server, clock: Clock): Promise<void> {
+async function closed(server: Server): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
-  server.closeIdleConnections()
-  const patience = clock.after(LAST_ANSWERS_MS, () => server.closeAllConnections())
+  server.closeAllConnections()
   await promise
-  patience.cancel()
 }

@@ -19,7 +19,8 @@ export interface Answer {
   readonly body: Body
 }
 
-export interface TestOptions extends Partial<Pick<EmbeddedOptions, 'history' | 'servicePorts' | 'dataDir'>> {
+export interface TestOptions
+  extends Partial<Pick<EmbeddedOptions, 'history' | 'servicePorts' | 'dataDir' | 'port'>> {
   readonly clock?: Clock
 }
 
