@@ -44,7 +44,10 @@ export class TestApi {
     const tls = await serverTls(ca)
     const tokens = { [TOKEN]: { user: 'admin', groups: ['system:masters'] } }
     const start = { dataDir: folder, host: '127.0.0.1', port: 0, tls, tokens, clock, log: silentLogger }
-    const api = await startEmbedded({ ...start, ...options })
+    const api = await startEmbedded({ ...start, ...options }).catch((error: unknown) => {
+      if (dataDir === undefined) rmSync(folder, { recursive: true, force: true })
+      throw error
+    })
     return new TestApi(api, ca, folder, dataDir === undefined)
   }
 
