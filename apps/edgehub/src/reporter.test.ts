@@ -15,18 +15,18 @@ beforeEach(() => {
 })
 
 describe('Reporter', () => {
-  it('sends the last word and each action once, and again when they change', () => {
+  it('sends each action once and then the last word, and again when they change', () => {
     const running = progressOf()
     const view = viewOf({ answer: answerOf('prepared'), actions: [running] })
     expect(reporter.report(view)).toBe(true)
     reporter.report(view)
     expect(sent).toEqual([
-      { operation: 'answer', resource: 'upgrade/job/node/edge-1', content: answerOf('prepared') },
       { operation: 'UpdateNodeActionStatus', resource: 'upgrade/job/node/edge-1', content: running },
+      { operation: 'answer', resource: 'upgrade/job/node/edge-1', content: answerOf('prepared') },
     ])
     const ended = progressOf({ Seq: 4, Final: true })
     reporter.report({ ...view, answer: answerOf('done', 2), actions: [ended] })
-    expect(sent.slice(2).map(({ content }) => content)).toEqual([answerOf('done', 2), ended])
+    expect(sent.slice(2).map(({ content }) => content)).toEqual([ended, answerOf('done', 2)])
   })
 
   it('does not repeat `accepted`, which was said when the intent came', () => {

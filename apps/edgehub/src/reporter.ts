@@ -29,16 +29,19 @@ export class Reporter {
     this.#send = send
   }
 
-  /** Sends what is new; true when nothing stays due. */
+  /**
+   * Sends what is new; true when nothing stays due. The last word comes last: the hub stores it at once, with what was said
+   * before it, and may listen to no more of a task that it ends.
+   */
   report(view: AttemptView): boolean {
     const resource = taskResource(view.upgradeID, this.#nodeName)
-    const answered = view.answer === undefined || this.#reportAnswer(view, view.answer, resource)
     const actions = view.actions.map((progress) => {
       const state = `${progress.Seq} ${progress.Final}`
       return this.#once(view.id, progress.action, state, () =>
         this.#send(OPERATION.progress, resource, progress),
       )
     })
+    const answered = view.answer === undefined || this.#reportAnswer(view, view.answer, resource)
     return answered && actions.every(Boolean)
   }
 
