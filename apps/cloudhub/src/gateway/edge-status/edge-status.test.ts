@@ -196,6 +196,27 @@ describe('progress', () => {
 })
 
 describe('results', () => {
+  it.each([
+    [{ Outcome: 'Succeeded' }, ['Check true', 'Upgrade true']],
+    [{ Outcome: 'Succeeded', Code: 'AlreadyAtVersion' }, ['Check true']],
+    [{ Outcome: 'RolledBack' }, ['Check true', 'Upgrade false', 'RollBack true']],
+    [{ Outcome: 'RollbackFailed' }, ['Check true', 'Upgrade false', 'RollBack false']],
+    [{ Outcome: 'FailedBeforeChange' }, ['Check true']],
+  ] as const)(
+    'say of %o which actions are over, though the progress of the last comes too late',
+    (over, flow) => {
+      const edge = after(task(), progress(), result(over)).status?.edge
+      expect(edge?.actions?.map(({ action, succ }) => `${action} ${succ}`)).toEqual(flow)
+    },
+  )
+
+  it('repeat no action that was told before', () => {
+    const told = after(task(), progress({ action: 'Upgrade', finishTime: 'then' }))
+    expect(after(told, result()).status?.edge?.actions).toEqual([
+      { action: 'Upgrade', succ: true, reason: '', time: 'then' },
+    ])
+  })
+
   it('stores the first result of an attempt and says already to every repeat', () => {
     const done = after(task(), result())
     expect(done.status?.edge?.results).toEqual([

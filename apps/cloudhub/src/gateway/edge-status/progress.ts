@@ -1,9 +1,8 @@
 import type { EdgeAction, NodeUpgradeTask, TaskEdge } from '@upgrade-hub/api'
 import type { Progress } from '@upgrade-hub/protocol'
+import { withAction } from './actions.ts'
 import { ALREADY, type EdgeDecision, edgeForAttempt, isNotDispatched, refuse } from './decision.ts'
 import { clean } from './text.ts'
-
-const MAX_ACTIONS = 12
 
 /** Progress moves the step on and appends what is over; once the attempt has a result there is no more to tell. */
 export function decideProgress(task: NodeUpgradeTask, progress: Progress): EdgeDecision {
@@ -28,18 +27,13 @@ function position(progress: Progress): Pick<TaskEdge, 'seq' | 'step' | 'percent'
   return { seq: progress.Seq, step: clean(progress.Step, 16), percent: progress.Percent ?? 0 }
 }
 
-/** A resumed updater reports an action again: each end of each action is kept once, so the list stays short. */
+/** Only what is over stays in the list. */
 function appendAction(actions: readonly EdgeAction[], progress: Progress): EdgeAction[] {
-  const known = actions as EdgeAction[]
-  if (!progress.Final || known.length >= MAX_ACTIONS) return known
-  if (known.some((entry) => entry.action === progress.action && entry.succ === progress.succ)) return known
-  return [
-    ...known,
-    {
-      action: progress.action,
-      succ: progress.succ,
-      reason: clean(progress.reason, 512),
-      time: clean(progress.finishTime, 40),
-    },
-  ]
+  if (!progress.Final) return actions as EdgeAction[]
+  return withAction(actions, {
+    action: progress.action,
+    succ: progress.succ,
+    reason: clean(progress.reason, 512),
+    time: clean(progress.finishTime, 40),
+  })
 }

@@ -1,4 +1,5 @@
-import type { EdgeResult, NodeUpgradeTask, TaskEdge } from '@upgrade-hub/api'
+import type { EdgeAction, EdgeResult, NodeUpgradeTask, TaskEdge } from '@upgrade-hub/api'
+import { withAction } from './actions.ts'
 import {
   ALREADY,
   type EdgeDecision,
@@ -77,12 +78,33 @@ function entryOf(report: ResultReport): EdgeResult {
 }
 
 /** What the end of the attempt that the edge speaks of says besides its entry. */
-function ending(edge: TaskEdge, report: ResultReport): Pick<TaskEdge, 'probe' | 'logTail'> {
+function ending(edge: TaskEdge, report: ResultReport): Pick<TaskEdge, 'actions' | 'probe' | 'logTail'> {
   if (edge.attempt !== report.attempt) return {}
   return {
+    actions: closingActions(report).reduce(withAction, edge.actions ?? []),
     ...(report.probe ? { probe: report.probe } : {}),
     ...(report.Outcome === 'Succeeded' || report.LogTail === undefined
       ? {}
       : { logTail: cleanTail(report.LogTail, MAX_LOG_TAIL) }),
+  }
+}
+
+/**
+ * The actions that an outcome says are over. The updater posts its result by itself, so edgehub's last progress may come
+ * after it, and nobody listens any more.
+ */
+function closingActions(report: ResultReport): readonly EdgeAction[] {
+  const over = (action: string, succ: boolean, reason = ''): EdgeAction => {
+    return { action, succ, reason: clean(reason, 512), time: clean(report.FinishedAt, 40) }
+  }
+  switch (report.Outcome) {
+    case 'Succeeded':
+      return report.Code === 'AlreadyAtVersion' ? [] : [over('Upgrade', true)]
+    case 'RolledBack':
+      return [over('Upgrade', false, report.Reason), over('RollBack', true)]
+    case 'RollbackFailed':
+      return [over('Upgrade', false, report.Reason), over('RollBack', false, report.Reason)]
+    default:
+      return []
   }
 }
