@@ -47,7 +47,10 @@ describePlanes('twenty edges, five at a time', (plane) => {
     const picture = await fleet.picture(job)
     expect(status, picture).toMatchObject({ phase: 'Completed', progress: `${EDGES}/${EDGES}` })
     const tasks = await fleet.tasks(job)
-    expect(tasks.map(({ status: task }) => task?.phase)).toEqual(Array.from(names, () => 'Successful'))
+    expect(
+      tasks.map(({ status: task }) => task?.phase),
+      picture,
+    ).toEqual(Array.from(names, () => 'Successful'))
     for (const edge of fleet.edges.values()) {
       expect(fleet.installed(edge), picture).toBe(VERSION)
       expect(fleet.starts(edge)[VERSION], picture).toBe(1)
