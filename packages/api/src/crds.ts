@@ -1,5 +1,6 @@
+import { JobControl } from './control.ts'
 import { EdgeIdentitySpec } from './identity.ts'
-import { JOB_VERSIONS, JobControl, NodeUpgradeJobSpec } from './job.ts'
+import { JOB_VERSIONS, NodeUpgradeJobSpec } from './job.ts'
 import { NodeUpgradeJobStatus } from './job-status.ts'
 import { HUB_GROUP, KUBEEDGE_GROUP } from './names.ts'
 import { JOB_RULES } from './rules.ts'

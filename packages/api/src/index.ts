@@ -1,3 +1,4 @@
+export * from './control.ts'
 export {
   CRDS,
   type CrdVersion,
@@ -12,5 +13,8 @@ export * from './job-status.ts'
 export type { ManagedFields, ObjectMeta, OwnerReference } from './meta.ts'
 export * from './names.ts'
 export type { Node } from './node.ts'
+export * from './selector.ts'
 export type { StructuralSchema } from './structural.ts'
 export * from './task.ts'
+export * from './timeouts.ts'
+export * from './upgrade-hub-spec.ts'

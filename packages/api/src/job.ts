@@ -1,151 +1,11 @@
 import { type Static, Type } from 'typebox'
+import type { JobControl } from './control.ts'
 import type { NodeUpgradeJobStatus } from './job-status.ts'
 import type { ObjectMeta } from './meta.ts'
 import { SPEC_RULES } from './rules.ts'
-import { flag, integer, list, oneOf, rules, SECOND_BOUNDS, text } from './schema-kit.ts'
-
-const NodeName = Type.String({ maxLength: 253 })
-const Digest = Type.String({ pattern: '^sha256:[a-f0-9]{64}$', maxLength: 71 })
-
-export const LabelSelector = Type.Object({
-  matchLabels: Type.Optional(
-    Type.Record(Type.String(), Type.String({ maxLength: 63 }), {
-      description: 'Labels that a node must carry with exactly these values.',
-      maxProperties: 64,
-    }),
-  ),
-  matchExpressions: list(
-    Type.Object({
-      key: Type.String({ description: 'The label key that the requirement is about.', maxLength: 317 }),
-      operator: Type.String({ description: 'In, NotIn, Exists or DoesNotExist.', maxLength: 16 }),
-      values: list(Type.String({ maxLength: 63 }), {
-        description: 'The values of In and NotIn; empty for Exists and DoesNotExist.',
-        maxItems: 256,
-      }),
-    }),
-    { description: 'Requirements that a node must all meet.', maxItems: 64 },
-  ),
-})
-export type LabelSelector = Static<typeof LabelSelector>
-
-export const ISOLATIONS = ['None', 'Cordon'] as const
-export const VERSION_POLICIES = ['UpgradeOnly', 'AllowDowngrade'] as const
-export const OFFLINE_POLICIES = ['Skip', 'Queue', 'Fail'] as const
-export const KEEP_CORDONED_ENDS = ['RollbackFailed', 'Failure', 'Unknown'] as const
-
-export const StageTimeouts = Type.Object({
-  checkSeconds: integer('Seconds for the checks on the node. Default 60.', { ...SECOND_BOUNDS, default: 60 }),
-  downloadSeconds: integer(
-    'Seconds for the download. Default: what is left of timeoutSeconds when it is 0.',
-    { ...SECOND_BOUNDS, default: 0 },
-  ),
-  confirmSeconds: integer('Seconds to wait for a confirmation on the node. Default 86400, a day.', {
-    ...SECOND_BOUNDS,
-    default: 86_400,
-  }),
-  upgradeSeconds: integer('Seconds for back-up, stop, swap, start and health. Default 0: timeoutSeconds.', {
-    ...SECOND_BOUNDS,
-    default: 0,
-  }),
-  rollbackSeconds: integer('Seconds for a rollback. Default 300.', { ...SECOND_BOUNDS, default: 300 }),
-  verifySeconds: integer(
-    'Seconds in which the node must be seen Ready at the new version after its report. Default 120.',
-    { ...SECOND_BOUNDS, default: 120 },
-  ),
-})
-export type StageTimeouts = Static<typeof StageTimeouts>
-
-export const UpgradeHubSpec = Type.Object(
-  {
-    component: text('What is upgraded, as the node describes it. Default edgecore.', {
-      default: 'edgecore',
-      maxLength: 63,
-      pattern: '^[a-z][a-z0-9-]*$',
-    }),
-    timeouts: Type.Optional(
-      Type.Object(StageTimeouts.properties, {
-        description: 'The clock of each stage, in seconds.',
-        default: {},
-      }),
-    ),
-    exclude: Type.Optional(
-      Type.Object(
-        {
-          nodeNames: list(NodeName, { description: 'Names of nodes to leave out.', maxItems: 10_000 }),
-          labelSelector: Type.Optional(
-            Type.Object(LabelSelector.properties, { description: 'Nodes that match are left out.' }),
-          ),
-        },
-        { description: 'Nodes taken out of the selection.' },
-      ),
-    ),
-    allNodes: flag('Must be true for an empty labelSelector to mean every edge node. Default false.'),
-    isolation: Type.Optional(
-      oneOf(ISOLATIONS, {
-        description:
-          'Cordon closes the node to new pods while its agent is down, never during the download. None leaves it open. Default Cordon.',
-        default: 'Cordon',
-      }),
-    ),
-    keepCordonedOn: list(
-      oneOf(KEEP_CORDONED_ENDS, { description: 'An end after which the node stays cordoned.' }),
-      {
-        description: 'The only ends after which a node stays cordoned. Default [RollbackFailed].',
-        default: ['RollbackFailed'],
-        maxItems: 3,
-      },
-    ),
-    health: Type.Optional(
-      Type.Object(
-        {
-          minReadySeconds: integer('Seconds that the new agent must run without a restart. Default 10.', {
-            minimum: 0,
-            maximum: 3600,
-            default: 10,
-          }),
-        },
-        { description: 'When a new agent counts as healthy.', default: {} },
-      ),
-    ),
-    offline: Type.Optional(
-      Type.Object(
-        {
-          policy: Type.Optional(
-            oneOf(OFFLINE_POLICIES, {
-              description:
-                'A node that is not Ready or does not answer: Skip ends it Skipped after timeoutSeconds, Fail ends it Failure, Queue waits ttlSeconds. Default Skip.',
-              default: 'Skip',
-            }),
-          ),
-          ttlSeconds: integer('Seconds that Queue waits. Default 86400, a day.', {
-            minimum: 1,
-            maximum: 31_536_000,
-            default: 86_400,
-          }),
-        },
-        { description: 'What happens to nodes that are away.', default: {} },
-      ),
-    ),
-    versionPolicy: Type.Optional(
-      oneOf(VERSION_POLICIES, {
-        description: 'UpgradeOnly refuses a lower version before anything is touched. Default UpgradeOnly.',
-        default: 'UpgradeOnly',
-      }),
-    ),
-    prepareAhead: integer(
-      'Number of nodes that may check and download while others upgrade. Default 0: as many as concurrency.',
-      { minimum: 0, maximum: 10_000, default: 0 },
-    ),
-    digests: Type.Optional(
-      Type.Record(Type.String(), Digest, {
-        description: 'The image manifest digest by platform, such as linux/amd64 or linux/arm/v7.',
-        maxProperties: 16,
-      }),
-    ),
-  },
-  { description: "What Upgrade Hub adds to KubeEdge's fields.", default: {} },
-)
-export type UpgradeHubSpec = Static<typeof UpgradeHubSpec>
+import { flag, integer, list, rules, text } from './schema-kit.ts'
+import { LabelSelector, NodeName } from './selector.ts'
+import { UpgradeHubSpec } from './upgrade-hub-spec.ts'
 
 export const NodeUpgradeJobSpec = Type.Object(
   {
@@ -206,18 +66,6 @@ export const NodeUpgradeJobSpec = Type.Object(
   { description: 'What to upgrade, and how. Immutable.', ...rules(...SPEC_RULES) },
 )
 export type NodeUpgradeJobSpec = Static<typeof NodeUpgradeJobSpec>
-
-export const JobControl = Type.Object(
-  {
-    paused: flag('No further node prepares or is taken; what runs finishes. Default false.'),
-    cancelled: flag(
-      'Nodes that have not been told to proceed end Cancelled; running ones are waited for. Cannot be taken back.',
-    ),
-    adopt: flag('Run a job that another controller had begun. Default false.'),
-  },
-  { description: 'The mutable half: what an operator may change while the job runs.' },
-)
-export type JobControl = Static<typeof JobControl>
 
 export const JOB_VERSIONS = ['v1alpha1', 'v1alpha2'] as const
 

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
-import { StageTimeouts, VERSION_POLICIES } from './job.ts'
 import type { ObjectMeta } from './meta.ts'
 import { flag, integer, list, oneOf, rules, text } from './schema-kit.ts'
 import { EDGE_RULES, TASK_SPEC_RULES, TASK_STATUS_RULES } from './task-rules.ts'
+import { StageTimeouts } from './timeouts.ts'
+import { VERSION_POLICIES } from './upgrade-hub-spec.ts'
 
 export const TASK_PHASES = [
   'Pending',

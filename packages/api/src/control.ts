@@ -1,0 +1,14 @@
+import { type Static, Type } from 'typebox'
+import { flag } from './schema-kit.ts'
+
+export const JobControl = Type.Object(
+  {
+    paused: flag('No further node prepares or is taken; what runs finishes. Default false.'),
+    cancelled: flag(
+      'Nodes that have not been told to proceed end Cancelled; running ones are waited for. Cannot be taken back.',
+    ),
+    adopt: flag('Run a job that another controller had begun. Default false.'),
+  },
+  { description: 'The mutable half: what an operator may change while the job runs.' },
+)
+export type JobControl = Static<typeof JobControl>

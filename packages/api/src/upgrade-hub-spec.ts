@@ -1,0 +1,103 @@
+import { type Static, Type } from 'typebox'
+import { flag, integer, list, oneOf, text } from './schema-kit.ts'
+import { LabelSelector, NodeName } from './selector.ts'
+import { StageTimeouts } from './timeouts.ts'
+
+const Digest = Type.String({ pattern: '^sha256:[a-f0-9]{64}$', maxLength: 71 })
+
+export const ISOLATIONS = ['None', 'Cordon'] as const
+export const VERSION_POLICIES = ['UpgradeOnly', 'AllowDowngrade'] as const
+export const OFFLINE_POLICIES = ['Skip', 'Queue', 'Fail'] as const
+export const KEEP_CORDONED_ENDS = ['RollbackFailed', 'Failure', 'Unknown'] as const
+
+export const UpgradeHubSpec = Type.Object(
+  {
+    component: text('What is upgraded, as the node describes it. Default edgecore.', {
+      default: 'edgecore',
+      maxLength: 63,
+      pattern: '^[a-z][a-z0-9-]*$',
+    }),
+    timeouts: Type.Optional(
+      Type.Object(StageTimeouts.properties, {
+        description: 'The clock of each stage, in seconds.',
+        default: {},
+      }),
+    ),
+    exclude: Type.Optional(
+      Type.Object(
+        {
+          nodeNames: list(NodeName, { description: 'Names of nodes to leave out.', maxItems: 10_000 }),
+          labelSelector: Type.Optional(
+            Type.Object(LabelSelector.properties, { description: 'Nodes that match are left out.' }),
+          ),
+        },
+        { description: 'Nodes taken out of the selection.' },
+      ),
+    ),
+    allNodes: flag('Must be true for an empty labelSelector to mean every edge node. Default false.'),
+    isolation: Type.Optional(
+      oneOf(ISOLATIONS, {
+        description:
+          'Cordon closes the node to new pods while its agent is down, never during the download. None leaves it open. Default Cordon.',
+        default: 'Cordon',
+      }),
+    ),
+    keepCordonedOn: list(
+      oneOf(KEEP_CORDONED_ENDS, { description: 'An end after which the node stays cordoned.' }),
+      {
+        description: 'The only ends after which a node stays cordoned. Default [RollbackFailed].',
+        default: ['RollbackFailed'],
+        maxItems: 3,
+      },
+    ),
+    health: Type.Optional(
+      Type.Object(
+        {
+          minReadySeconds: integer('Seconds that the new agent must run without a restart. Default 10.', {
+            minimum: 0,
+            maximum: 3600,
+            default: 10,
+          }),
+        },
+        { description: 'When a new agent counts as healthy.', default: {} },
+      ),
+    ),
+    offline: Type.Optional(
+      Type.Object(
+        {
+          policy: Type.Optional(
+            oneOf(OFFLINE_POLICIES, {
+              description:
+                'A node that is not Ready or does not answer: Skip ends it Skipped after timeoutSeconds, Fail ends it Failure, Queue waits ttlSeconds. Default Skip.',
+              default: 'Skip',
+            }),
+          ),
+          ttlSeconds: integer('Seconds that Queue waits. Default 86400, a day.', {
+            minimum: 1,
+            maximum: 31_536_000,
+            default: 86_400,
+          }),
+        },
+        { description: 'What happens to nodes that are away.', default: {} },
+      ),
+    ),
+    versionPolicy: Type.Optional(
+      oneOf(VERSION_POLICIES, {
+        description: 'UpgradeOnly refuses a lower version before anything is touched. Default UpgradeOnly.',
+        default: 'UpgradeOnly',
+      }),
+    ),
+    prepareAhead: integer(
+      'Number of nodes that may check and download while others upgrade. Default 0: as many as concurrency.',
+      { minimum: 0, maximum: 10_000, default: 0 },
+    ),
+    digests: Type.Optional(
+      Type.Record(Type.String(), Digest, {
+        description: 'The image manifest digest by platform, such as linux/amd64 or linux/arm/v7.',
+        maxProperties: 16,
+      }),
+    ),
+  },
+  { description: "What Upgrade Hub adds to KubeEdge's fields.", default: {} },
+)
+export type UpgradeHubSpec = Static<typeof UpgradeHubSpec>
