@@ -85,8 +85,11 @@ export class RegisteredNode {
   async #reportOnce(session: Session): Promise<void> {
     const { api, name, cached, log } = this.#options
     this.#written ??= await this.#readFacts()
+    if (areStored(factsOf(session.hello, session.probe, this.#written), this.#written, cached())) return
+    // Somebody else may have written in between: a sweep that took this node for gone just before it came back.
+    this.#written = await this.#readFacts()
     const facts = factsOf(session.hello, session.probe, this.#written)
-    if (areStored(facts, this.#written, cached())) return
+    if (areStored(facts, this.#written, undefined)) return
     if (await api.report(name, facts, this.#written)) this.#written = facts
     else log.warn({ node: name }, 'the Node is gone; it is made again at the next session of its edge')
   }
@@ -105,6 +108,8 @@ export class RegisteredNode {
     const { api, name, cached, clock, log } = this.#options
     const uid = cached()?.uid
     this.#renewIn(LEASE_EVERY_MS)
+    // Whatever the cache says otherwise by now is put right; nothing is written where it agrees.
+    this.report()
     if (uid === undefined) return
     try {
       await api.renewLease({ name, uid })
@@ -118,10 +123,13 @@ export class RegisteredNode {
     const { api, name, onGone, log } = this.#options
     try {
       await api.reportGone(name)
+      this.#written = undefined
     } catch (error) {
       // The sweep of any replica will find it.
       log.warn({ node: name, error: messageOf(error) }, 'a node that is gone cannot be reported now')
     }
-    if (!this.#session) onGone()
+    // An edge that came back while it was being reported is here again, and the Node does not say so yet.
+    if (this.#session) this.report()
+    else onGone()
   }
 }

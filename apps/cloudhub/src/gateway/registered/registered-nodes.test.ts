@@ -86,9 +86,25 @@ async function connect(version = 'v1.0.0', replica = registered): Promise<FakeSe
 }
 
 const nodeOf = () => kube.peek(NODES, 'n1') as Node | undefined
-const readyOf = () => nodeOf()?.status?.conditions?.find(({ type }) => type === 'Ready')?.status
+const readyOf = (name = 'n1') =>
+  (kube.peek(NODES, name) as Node | undefined)?.status?.conditions?.find(({ type }) => type === 'Ready')?.status
 const writes = () =>
   kube.calls.filter(({ verb, plural }) => plural === 'nodes' && verb !== 'get' && verb !== 'list')
+
+async function makeReady(name: string): Promise<void> {
+  await registered.nodeUid(name, new FakeSession('v1.0.0').hello)
+  await kube.patch(NODES, name, { status: { conditions: [{ type: 'Ready', status: 'True' }] } })
+}
+
+/** Runs something once, at the moment the first node is reported gone. */
+function whileCalledGone(happens: () => Promise<void>): void {
+  let isDone = false
+  kube.before = async ({ verb, body }) => {
+    if (isDone || verb !== 'patch' || !JSON.stringify(body).includes('"Unknown"')) return
+    isDone = true
+    await happens()
+  }
+}
 
 describe('RegisteredNodes', () => {
   it('makes the Node of an edge without a kubelet, and tells its UID before the first frame', async () => {
@@ -203,6 +219,34 @@ describe('RegisteredNodes', () => {
     expect(kube.now - now).toBeGreaterThan(40_000)
     stop.abort()
     await running
+  })
+
+  it('says Ready again when the edge comes back just while its node is called gone', async () => {
+    const session = await connect()
+    session.end()
+    await pass(39_000)
+    whileCalledGone(async () => void (await connect()))
+    await pass(2_000)
+    expect(readyOf()).toBe('True')
+  })
+
+  it('leaves alone in its sweep who came back while it went through the others', async () => {
+    await makeReady('n0')
+    await makeReady('n1')
+    whileCalledGone(async () => void (await connect()))
+    const running = registered.run(stop.signal)
+    await pass(50_000)
+    expect(readyOf('n0')).toBe('Unknown')
+    expect(readyOf('n1')).toBe('True')
+    stop.abort()
+    await running
+  })
+
+  it('puts right what the sweep of another replica said of a node that is connected here', async () => {
+    await connect()
+    await kube.patch(NODES, 'n1', { status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } })
+    await pass(25_000)
+    expect(readyOf()).toBe('True')
   })
 
   it('leaves alone in its sweep who keeps a lease', async () => {

@@ -77,7 +77,10 @@ export class RegisteredNodes {
       .filter((node) => node.registered && node.ready && !this.#nodes.has(node.name))
     if (suspects.length === 0) return
     const alive = await this.#api.aliveNodes()
-    for (const { name } of suspects) if (!alive.has(name)) await this.#api.reportGone(name)
+    for (const { name } of suspects) {
+      // A sweep of many takes a while, and some come back meanwhile.
+      if (!alive.has(name) && !this.#nodes.has(name)) await this.#api.reportGone(name)
+    }
   }
 
   async #isOurs(name: string): Promise<boolean> {
