@@ -38,7 +38,7 @@ export class SimHub {
   readonly #tasks: Mirror<NodeUpgradeTask> = { items: new Map(), at: 0 }
   readonly #nodes: Mirror<SlimNode> = { items: new Map(), at: 0 }
   readonly #index = new JobIndex()
-  readonly #pace = { flushedAt: 0, rowsAt: 0, releasedAt: 0 }
+  readonly #pace = { flushedAt: 0, releasedAt: 0 }
   readonly #seenAt = new Map<string, number>()
   readonly #running = new Set<string>()
   readonly #again = new Set<string>()
@@ -241,7 +241,6 @@ export class SimHub {
       (stored) => {
         put(this.#jobs.items, this.#jobName, newer(this.#jobs.items.get(this.#jobName), stored))
         if (isStatus && write.flush) this.#pace.flushedAt = now
-        if (isStatus && write.status.nodeStatus) this.#pace.rowsAt = now
         if (isStatus && write.release) this.#pace.releasedAt = now
       },
     )

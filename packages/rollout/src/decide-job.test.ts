@@ -44,7 +44,7 @@ function scene(
 
 function decide(of: { job: NodeUpgradeJob; index: JobIndex }, more: Partial<JobView> = {}): JobDecision {
   const node = (name: string): SlimNode => aNode({ name, uid: `${name}-uid` })
-  const pace = { flushedAt: 0, rowsAt: 0, releasedAt: 0 }
+  const pace = { flushedAt: 0, releasedAt: 0 }
   return decideJob({ ...of, node, now: NOW, mayPlan: true, complete: false, pace, ...more })
 }
 
@@ -244,7 +244,7 @@ describe('the budget', () => {
 
   it('writes releases that fall due together in one go', () => {
     const of = scene([PREPARED, {}])
-    const pace = { flushedAt: NOW, rowsAt: NOW, releasedAt: NOW }
+    const pace = { flushedAt: NOW, releasedAt: NOW }
     const told = {
       ...of.job,
       status: { ...of.job.status, ...statusIn(decide(scene([{}, {}]))), releasing: [] },
@@ -415,7 +415,7 @@ describe('the status', () => {
       ...of.job,
       status: { ...of.job.status, ...statusIn(decide(scene([{}, {}, {}]))) },
     } as NodeUpgradeJob
-    const pace = { flushedAt: NOW, rowsAt: NOW, releasedAt: NOW }
+    const pace = { flushedAt: NOW, releasedAt: NOW }
     expect(decide({ ...of, job: told }, { pace, now: at(1.9) })).toMatchObject({ wakeAt: at(2) })
     expect(decide({ ...of, job: told }, { pace, now: at(1.9) }).write).toBeUndefined()
     expect(statusIn(decide({ ...of, job: told }, { pace, now: at(2) }))).toMatchObject({ progress: '1/3' })
@@ -434,7 +434,7 @@ describe('the status', () => {
 
   it('of a large job refreshes its rows every five seconds', () => {
     const of = scene(Array.from({ length: 300 }, () => ({})))
-    const pace = { flushedAt: NOW, rowsAt: NOW, releasedAt: NOW }
+    const pace = { flushedAt: NOW, releasedAt: NOW }
     expect(statusIn(decide(of, { pace, now: at(2) }))).not.toHaveProperty('nodeStatus')
     expect(statusIn(decide(of, { pace, now: at(5) }))['nodeStatus']).toHaveLength(256)
   })

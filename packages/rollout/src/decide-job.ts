@@ -22,8 +22,8 @@ export interface JobView {
   readonly mayPlan: boolean
   /** Planned tasks that the index lacks are known to be gone, not only late. */
   readonly complete: boolean
-  /** When the status, its rows and a release were last written; 0 for never. */
-  readonly pace: { readonly flushedAt: number; readonly rowsAt: number; readonly releasedAt: number }
+  /** When the status and a release were last written; 0 for never. */
+  readonly pace: { readonly flushedAt: number; readonly releasedAt: number }
 }
 
 export type JobWrite =

@@ -10,7 +10,7 @@ import { finalVerdict, isBreached, missing, type Verdict } from './tolerance.ts'
 
 /** A job's status is written at most this often, releases and changes of its conditions apart. */
 export const FLUSH_MS = 2_000
-/** The rows of a job with more nodes than rows. */
+/** Every write of a job with more nodes than rows carries all its rows to every watcher, so it is written less often. */
 export const WIDE_FLUSH_MS = 5_000
 /** Releases that fall due together share one write. */
 export const RELEASE_SPACING_MS = 200
@@ -91,32 +91,22 @@ function progressing(job: NodeUpgradeJob, stoppedBy: string | undefined): Say {
 function nextWrite(view: JobView, { says, verdict, release, total }: Course): Omit<JobDecision, 'prepare'> {
   const { job, index, now, pace } = view
   const events = eventsOf(job, says, verdict)
-  const flushDue = now >= pace.flushedAt + FLUSH_MS
+  const flushAt = pace.flushedAt + (index.size > MAX_ROWS ? WIDE_FLUSH_MS : FLUSH_MS)
+  const flushDue = now >= flushAt
   const releaseDue = release.added > 0 && now >= pace.releasedAt + RELEASE_SPACING_MS
-  const wakeAt =
-    release.added > 0 && !releaseDue ? pace.releasedAt + RELEASE_SPACING_MS : pace.flushedAt + FLUSH_MS
+  const wakeAt = release.added > 0 && !releaseDue ? pace.releasedAt + RELEASE_SPACING_MS : flushAt
   if (!flushDue && !releaseDue && !verdict && !changesCondition(job, says)) return { wakeAt }
   const releasing = verdict ? [] : releaseDue ? release.wanted : release.kept
-  const withRows = index.size <= MAX_ROWS || now >= pace.rowsAt + WIDE_FLUSH_MS
   const flush = flushDue || !releaseDue || verdict !== undefined
   const base = flush
-    ? statusPatch(job, { index, total, says, verdict, releasing, withRows: withRows && flushDue, now })
+    ? statusPatch(job, { index, total, says, verdict, releasing, withRows: flushDue, now })
     : differences(job.status ?? {}, { releasing: [...releasing] })
   const image =
     releaseDue && release.digest ? { image: { ...job.status?.image, digest: release.digest } } : {}
   const status = { ...base, ...image }
   if (Object.keys(status).length === 0)
-    return laterWake(view, { withRows, releaseWaits: release.added > 0 && !releaseDue })
+    return release.added > 0 && !releaseDue ? { wakeAt } : {}
   return { write: { target: 'status', status, flush, release: releaseDue }, events }
-}
-
-/** Nothing to say now: asked again when a release or the rows of a large job fall due, else at the next event. */
-function laterWake(
-  { pace }: JobView,
-  waits: { withRows: boolean; releaseWaits: boolean },
-): { wakeAt?: number } {
-  if (waits.releaseWaits) return { wakeAt: pace.releasedAt + RELEASE_SPACING_MS }
-  return waits.withRows ? {} : { wakeAt: pace.rowsAt + WIDE_FLUSH_MS }
 }
 
 function changesCondition(job: NodeUpgradeJob, says: readonly Say[]): boolean {

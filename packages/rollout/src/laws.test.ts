@@ -322,7 +322,7 @@ describe('decideJob', () => {
       ...base,
       status: { ...base.status, plan: { total: tasks.length, hash: planHash(names) }, releasing: entries },
     }
-    const pace = { flushedAt: 0, rowsAt: 0, releasedAt: 0 }
+    const pace = { flushedAt: 0, releasedAt: 0 }
     return {
       job,
       index,

@@ -57,7 +57,7 @@ export class JobController {
       now: this.#term.now(),
       mayPlan: open !== undefined && waitMs === 0,
       complete: open?.complete ?? false,
-      pace: open?.pace ?? { flushedAt: 0, rowsAt: 0, releasedAt: 0 },
+      pace: open?.pace ?? { flushedAt: 0, releasedAt: 0 },
     })
     const waits = waitMs > 0 && job.status?.plan === undefined
     return waits ? { ...decision, wakeAt: this.#term.now() + waitMs } : decision
@@ -134,10 +134,9 @@ export class JobController {
 
   #keepPace(open: OpenJob, write: JobWrite & { target: 'status' }): void {
     const now = this.#term.now()
-    const { flushedAt, rowsAt, releasedAt } = open.pace
+    const { flushedAt, releasedAt } = open.pace
     open.pace = {
       flushedAt: write.flush ? now : flushedAt,
-      rowsAt: write.status.nodeStatus ? now : rowsAt,
       releasedAt: write.release ? now : releasedAt,
     }
   }

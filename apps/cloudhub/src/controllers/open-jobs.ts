@@ -16,7 +16,7 @@ export interface OpenJob {
   strays: ReadonlySet<string>
   /** Planned tasks that the mirror lacks are known to be gone. */
   complete: boolean
-  pace: { flushedAt: number; rowsAt: number; releasedAt: number }
+  pace: { flushedAt: number; releasedAt: number }
   /** What its tasks were last told of the job. */
   told: string
   /** When results were first seen, by `task.attempt`. */
@@ -128,7 +128,7 @@ export class OpenJobs {
       permitted: new Set(),
       strays: new Set(),
       complete: false,
-      pace: { flushedAt: 0, rowsAt: 0, releasedAt: 0 },
+      pace: { flushedAt: 0, releasedAt: 0 },
       told: '',
       seenAt: new Map(),
       stop,
