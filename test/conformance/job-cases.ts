@@ -147,6 +147,21 @@ export const BAD_JOBS: readonly BadJob[] = [
     sentence: 'supported values: "Skip", "Queue", "Fail"',
   },
   {
+    title: 'a budget of nothing',
+    spec: { ...base, upgradeHub: { maxConcurrent: 0 } },
+    sentence: 'should be greater than or equal to 1',
+  },
+  {
+    title: 'a budget of no percent',
+    spec: { ...base, upgradeHub: { maxUnavailable: '0%' } },
+    sentence: 'should match',
+  },
+  {
+    title: 'a budget that is a ratio',
+    spec: { ...base, upgradeHub: { prepareAhead: 0.5 } },
+    sentence: 'spec.upgradeHub.prepareAhead',
+  },
+  {
     title: 'an endless stage',
     spec: { ...base, upgradeHub: { timeouts: { checkSeconds: 604_801 } } },
     sentence: 'should be less than or equal to 604800',
@@ -190,6 +205,10 @@ export const GOOD_SPECS: readonly (readonly [string, unknown])[] = [
     },
   ],
   ['the least', base],
+  [
+    'budgets as numbers and as percentages',
+    { ...base, upgradeHub: { maxConcurrent: '10%', maxUnavailable: 3, prepareAhead: '100%' } },
+  ],
   [
     'zeros that mean the defaults',
     { ...base, timeoutSeconds: 0, concurrency: 0, upgradeTool: '', image: '', failureTolerate: '' },

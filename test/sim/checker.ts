@@ -6,7 +6,7 @@ import {
   type NodeUpgradeTask,
   UPGRADING_LABEL,
 } from '@upgrade-hub/api'
-import { isEnd, isFinished, jobPlan, statusOf } from '@upgrade-hub/rollout'
+import { isEnd, isFinished, jobPlan, limitsOf, statusOf } from '@upgrade-hub/rollout'
 import type { Event, SimApi, Stored } from './api.ts'
 import type { SimEdge } from './edge.ts'
 import type { People } from './people.ts'
@@ -46,8 +46,8 @@ export class Checker {
     const running = this.#api.all('task').filter((task) => statusOf(task).phase === 'InProgress')
     const slots = new Set(running.map((task) => task.metadata.name))
     for (const { task } of job.status?.releasing ?? []) slots.add(task)
-    const { concurrency } = jobPlan(job)
-    if (slots.size > concurrency) this.#world.breach(`${slots.size} slots in use of ${concurrency}`)
+    const limits = limitsOf(jobPlan(job), job.status?.plan?.total ?? 0)
+    if (slots.size > limits.slots) this.#world.breach(`${slots.size} slots in use of ${limits.slots}`)
   }
 
   #onNode(node: Node, before: Node | undefined): void {

@@ -105,6 +105,7 @@ export class SimHub {
 
   #onNode(name: string): void {
     const node = this.#nodes.items.get(name)
+    this.#index.observe(name, node)
     if (node?.hold) this.#add(`mark/${name}`)
     for (const task of this.#tasks.items.values())
       if (task.spec.nodeName === name) this.#add(`task/${task.metadata.name}`)
@@ -113,7 +114,7 @@ export class SimHub {
   #place(name: string): NodeUpgradeTask | undefined {
     const task = this.#tasks.items.get(name)
     const before = this.#index.get(name)?.state
-    if (task) this.#index.upsert(task, this.#world.now)
+    if (task) this.#index.upsert(task, this.#world.now, this.#nodes.items.get(task.spec.nodeName))
     else this.#index.remove(name)
     if (this.#index.get(name)?.state !== before) this.#add(`job/${this.#jobName}`)
     return task

@@ -134,7 +134,8 @@ function jobOf(random: Random, names: readonly string[], fixed: object): NodeUpg
       failureTolerate: random.pick(['0', '0.1', '0.3', '1']),
       upgradeHub: {
         ...('upgradeHub' in target ? target.upgradeHub : {}),
-        prepareAhead: random.int(0, 3),
+        prepareAhead: random.pick([0, 1, 3, '50%']),
+        ...(random.chance(0.3) ? { maxConcurrent: random.pick([2, '25%', '100%']) } : {}),
         isolation: random.pick(['Cordon', 'Cordon', 'None'] as const),
         keepCordonedOn: random.pick([['RollbackFailed'], [], ['Failure', 'Unknown']] as const).slice(),
         offline: { policy: random.pick(['Skip', 'Queue', 'Fail'] as const), ttlSeconds: 7_200 },

@@ -22,6 +22,22 @@ export const integer = (description: string, options: TSchemaOptions = {}) =>
 export const counter = (description: string, options: TSchemaOptions = {}) =>
   Type.Optional(Type.Integer({ format: 'int64', ...options, description }))
 
+/** A number of nodes, or a percentage of them such as "10%". */
+export type Amount = number | string
+
+export const amount = (description: string, { minimum = 1 }: { minimum?: number } = {}) =>
+  Type.Optional(
+    Type.Unsafe<Amount>({
+      'x-kubernetes-int-or-string': true,
+      anyOf: [{ type: 'integer' }, { type: 'string' }],
+      minimum,
+      maximum: 10_000,
+      pattern: '^(100|[1-9][0-9]?)%$',
+      maxLength: 4,
+      description,
+    }),
+  )
+
 export const flag = (description: string, options: TSchemaOptions = {}) =>
   Type.Optional(Type.Boolean({ ...options, description }))
 

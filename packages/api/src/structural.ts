@@ -1,9 +1,9 @@
 import { invariant } from '@upgrade-hub/core'
 import type { TSchema } from 'typebox'
 
-/** OpenAPI v3 as a structural schema of apiextensions.k8s.io/v1: no unions, every node typed. */
+/** OpenAPI v3 as a structural schema of apiextensions.k8s.io/v1: no unions but of number and text, every other node typed. */
 export interface StructuralSchema {
-  type: string
+  type?: string
   description?: string
   properties?: Record<string, StructuralSchema>
   additionalProperties?: StructuralSchema
@@ -21,8 +21,9 @@ const NESTED = new Set(['properties', 'patternProperties', 'items'])
 export function toStructural(schema: TSchema, at = ''): StructuralSchema {
   const source = schema as unknown as Record<string, unknown>
   const type = source['type']
-  invariant(typeof type === 'string', `${at || 'schema'} has no type, so it is not structural`)
-  const out: StructuralSchema = { type }
+  const isUnion = source['x-kubernetes-int-or-string'] === true
+  invariant(isUnion || typeof type === 'string', `${at || 'schema'} has no type, so it is not structural`)
+  const out: StructuralSchema = typeof type === 'string' ? { type } : {}
   for (const [keyword, value] of Object.entries(source)) {
     if (!NESTED.has(keyword) && keyword !== 'type') out[keyword] = value
   }

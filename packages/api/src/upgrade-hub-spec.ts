@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { flag, integer, list, oneOf, text } from './schema-kit.ts'
+import { amount, flag, integer, list, oneOf, text } from './schema-kit.ts'
 import { LabelSelector, NodeName } from './selector.ts'
 import { StageTimeouts } from './timeouts.ts'
 
@@ -87,9 +87,15 @@ export const UpgradeHubSpec = Type.Object(
         default: 'UpgradeOnly',
       }),
     ),
-    prepareAhead: integer(
-      'Number of nodes that may check and download while others upgrade. Default 0: as many as concurrency.',
-      { minimum: 0, maximum: 10_000, default: 0 },
+    maxConcurrent: amount(
+      'Nodes that upgrade at the same time, as a number or as a percentage of the nodes of the job such as "10%" (rounded down, at least 1). Takes the place of concurrency. Default: concurrency.',
+    ),
+    maxUnavailable: amount(
+      'Nodes of the job that may be down at the same time, as a number or a percentage (rounded down, at least 1). Counts those that upgrade, and those that are not Ready or cordoned by somebody else. Default: no such limit.',
+    ),
+    prepareAhead: amount(
+      'Nodes that may check and download while others upgrade, as a number or a percentage (rounded down, at least 1). Default 0: as many as may upgrade at the same time.',
+      { minimum: 0 },
     ),
     digests: Type.Optional(
       Type.Record(Type.String(), Digest, {

@@ -184,6 +184,17 @@ describe('the budget', () => {
     expect(statusIn(decide({ ...of, job }))['releasing']).toEqual([])
   })
 
+  it('stands still while too many nodes of the job are down, and says so', () => {
+    const of = scene([PREPARED, DONE, DONE], { upgradeHub: { maxUnavailable: 1 } })
+    expect(statusIn(decide(of))['releasing']).toHaveLength(1)
+    of.index.observe('n2', aNode({ name: 'n2', ready: false }))
+    const decision = decide(of)
+    expect(statusIn(decision)['releasing']).toEqual([])
+    expect(conditionsIn(decision)['Progressing']).toBe('True TooManyUnavailable')
+    of.index.observe('n2', aNode({ name: 'n2' }))
+    expect(statusIn(decide(of))['releasing']).toHaveLength(1)
+  })
+
   it.each<[string, Partial<SlimNode>]>([
     ['is not Ready', { ready: false }],
     [

@@ -36,7 +36,7 @@ export function decideRun(view: JobView): JobDecision {
     ? finalVerdict(index.counts, { total, tolerance: plan.tolerance, stoppedBy })
     : undefined
   const release = releaseOf(view, plan, halted || verdict !== undefined)
-  const course = { plan, total, says: saysOf(job, stoppedBy), verdict, release }
+  const course = { plan, total, says: saysOf(view, stoppedBy, release.braked), verdict, release }
   const { prepare, taking } = release
   return { ...nextWrite(view, course), ...(verdict ? {} : { prepare, release: taking }) }
 }
@@ -51,7 +51,7 @@ function stopReason({ job, index }: JobView, plan: JobPlan, total: number): stri
   return isBreached(index.counts, total, plan.tolerance) ? 'ThresholdBreached' : undefined
 }
 
-function saysOf(job: NodeUpgradeJob, stoppedBy: string | undefined): Say[] {
+function saysOf({ job, index }: JobView, stoppedBy: string | undefined, braked: boolean): Say[] {
   const accepted = conditionOf(job, 'Accepted')
   const paused = job.control?.paused === true
   return [
@@ -61,7 +61,7 @@ function saysOf(job: NodeUpgradeJob, stoppedBy: string | undefined): Say[] {
       reason: 'Accepted',
       message: accepted?.status === 'True' ? accepted.message : 'the job is ours to run',
     },
-    progressing(job, stoppedBy),
+    progressing(job, stoppedBy, braked ? index.nodes.down : 0),
     {
       type: 'Paused',
       status: paused,
@@ -71,7 +71,7 @@ function saysOf(job: NodeUpgradeJob, stoppedBy: string | undefined): Say[] {
   ]
 }
 
-function progressing(job: NodeUpgradeJob, stoppedBy: string | undefined): Say {
+function progressing(job: NodeUpgradeJob, stoppedBy: string | undefined, tooManyDown: number): Say {
   const say = (status: boolean, reason: string, message: string) => ({
     type: 'Progressing',
     status,
@@ -84,6 +84,12 @@ function progressing(job: NodeUpgradeJob, stoppedBy: string | undefined): Say {
   if (haltOf(job) === 'cancelled')
     return say(true, 'Cancelling', 'the job is cancelled: nodes that run are waited for')
   if (job.control?.paused) return say(false, 'Paused', 'the job is paused')
+  if (tooManyDown > 0)
+    return say(
+      true,
+      'TooManyUnavailable',
+      `${tooManyDown} nodes of the job are down: maxUnavailable allows no more`,
+    )
   return say(true, 'Upgrading', 'nodes are being upgraded')
 }
 

@@ -1,3 +1,5 @@
+export { amountOf } from './amount.ts'
+export { limitsOf } from './budget.ts'
 export { type End, endOf, isVerified } from './conclude.ts'
 export {
   decideJob,

@@ -1,7 +1,9 @@
 import type { NodeUpgradeTask } from '@upgrade-hub/api'
+import { NodeCensus } from './node-census.ts'
 import { isReason, REASONS } from './reasons.ts'
+import type { SlimNode } from './slim-node.ts'
 import { SortedList } from './sorted-list.ts'
-import { statusOf, type TaskState, taskState } from './task-state.ts'
+import { holds, statusOf, type TaskState, taskState } from './task-state.ts'
 
 /** One task as the index knows it. */
 export interface Entry {
@@ -61,6 +63,8 @@ export class JobIndex {
   readonly #byState = new Map<TaskState, SortedList<Entry>>()
   readonly #ranks = Array.from({ length: RANKS }, (_, rank) => new SortedList(rank === 3 ? byStart : byNode))
   readonly counts: Counts = noCounts()
+  /** The nodes of the job, as far as `upsert` and `observe` were shown them. */
+  readonly nodes = new NodeCensus()
 
   get size(): number {
     return this.#entries.size
@@ -90,14 +94,24 @@ export class JobIndex {
     return rows
   }
 
-  /** Puts a task as it stands now; API time in ms. */
-  upsert(task: NodeUpgradeTask, now: number): void {
+  /** Puts a task as it stands now, with its node; API time in ms. */
+  upsert(task: NodeUpgradeTask, now: number, node?: SlimNode): void {
     this.remove(task.metadata.name)
     const entry = entryOf(task, now)
     this.#entries.set(entry.name, entry)
     this.in(entry.state).add(entry)
     this.#ranks[entry.rank]?.add(entry)
     count(this.counts, entry, 1)
+    this.nodes.join(task)
+    this.observe(entry.nodeName, node)
+  }
+
+  /** Looks at a node again, of whatever job; true when it counts otherwise than before. */
+  observe(nodeName: string, node: SlimNode | undefined): boolean {
+    const before = this.nodes.down
+    const owner = node?.hold && this.#entries.get(node.hold.task)
+    this.nodes.observe(nodeName, node, owner !== undefined && holds(node, owner.task))
+    return this.nodes.down !== before
   }
 
   remove(name: string): void {
@@ -107,6 +121,7 @@ export class JobIndex {
     this.in(entry.state).remove(entry)
     this.#ranks[entry.rank]?.remove(entry)
     count(this.counts, entry, -1)
+    this.nodes.leave(entry.task)
   }
 }
 

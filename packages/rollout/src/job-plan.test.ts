@@ -14,8 +14,8 @@ describe('jobPlan', () => {
       tool: 'keadm',
       component: 'edgecore',
       timeoutSeconds: 300,
-      concurrency: 1,
-      prepareAhead: 1,
+      maxConcurrent: 1,
+      prepareAhead: 0,
       tolerance: 0.1,
       isolation: 'Cordon',
       keepCordonedOn: ['RollbackFailed'],
@@ -27,7 +27,7 @@ describe('jobPlan', () => {
 
   it('reads 0 and empty words as their defaults', () => {
     const spec = { timeoutSeconds: 0, concurrency: 0, failureTolerate: '', image: '', upgradeTool: '' }
-    expect(plan(spec)).toMatchObject({ timeoutSeconds: 300, concurrency: 1, tolerance: 0.1, tool: 'keadm' })
+    expect(plan(spec)).toMatchObject({ timeoutSeconds: 300, maxConcurrent: 1, tolerance: 0.1, tool: 'keadm' })
   })
 
   it.each([

@@ -1,4 +1,10 @@
-import type { NodeUpgradeJob, NodeUpgradeJobSpec, StageTimeouts, UpgradeHubSpec } from '@upgrade-hub/api'
+import type {
+  Amount,
+  NodeUpgradeJob,
+  NodeUpgradeJobSpec,
+  StageTimeouts,
+  UpgradeHubSpec,
+} from '@upgrade-hub/api'
 import {
   canonicalVersion,
   formatImage,
@@ -19,8 +25,10 @@ export interface JobPlan {
   /** Of each of the two phases. */
   readonly timeoutSeconds: number
   readonly timeouts: Required<StageTimeouts>
-  readonly concurrency: number
-  readonly prepareAhead: number
+  readonly maxConcurrent: Amount
+  readonly maxUnavailable?: Amount
+  /** 0: as many as may upgrade at the same time. */
+  readonly prepareAhead: Amount
   readonly tolerance: number
   readonly isolation: NonNullable<UpgradeHubSpec['isolation']>
   readonly keepCordonedOn: readonly string[]
@@ -77,7 +85,6 @@ function planOf(spec: NodeUpgradeJobSpec): JobPlan {
   const ours = spec.upgradeHub ?? {}
   const version = canonicalVersion(spec.version ?? '')
   const timeoutSeconds = spec.timeoutSeconds || DEFAULT_TIMEOUT_SECONDS
-  const concurrency = Math.max(1, spec.concurrency ?? 1)
   return {
     version,
     image: imageOf(spec, version),
@@ -85,8 +92,9 @@ function planOf(spec: NodeUpgradeJobSpec): JobPlan {
     component: ours.component ?? 'edgecore',
     timeoutSeconds,
     timeouts: stageTimeouts(ours.timeouts ?? {}, timeoutSeconds),
-    concurrency,
-    prepareAhead: ours.prepareAhead || concurrency,
+    maxConcurrent: ours.maxConcurrent ?? Math.max(1, spec.concurrency ?? 1),
+    ...(ours.maxUnavailable === undefined ? {} : { maxUnavailable: ours.maxUnavailable }),
+    prepareAhead: ours.prepareAhead ?? 0,
     tolerance: toleranceOf(spec.failureTolerate),
     isolation: ours.isolation ?? 'Cordon',
     keepCordonedOn: ours.keepCordonedOn ?? ['RollbackFailed'],

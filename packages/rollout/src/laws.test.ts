@@ -1,6 +1,7 @@
 import type { NodeUpgradeJob, NodeUpgradeTask, TaskStatus } from '@upgrade-hub/api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { limitsOf } from './budget.ts'
 import { decideJob, type JobView } from './decide-job.ts'
 import { decideTask } from './decide-task.ts'
 import type { TaskView } from './decisions.ts'
@@ -364,7 +365,7 @@ describe('decideJob', () => {
         if (added.length === 0) return
         const slots = new Set((status.releasing ?? []).map(({ task }) => task))
         for (const { name } of before.index.in('proceeding')) slots.add(name)
-        expect(slots.size).toBeLessThanOrEqual(jobPlan(before.job).concurrency)
+        expect(slots.size).toBeLessThanOrEqual(limitsOf(jobPlan(before.job), 100).slots)
       }),
       { numRuns: 1_000 },
     )

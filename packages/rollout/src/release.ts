@@ -1,4 +1,5 @@
 import type { NodeUpgradeJobStatus } from '@upgrade-hub/api'
+import { fitting, limitsOf } from './budget.ts'
 import type { JobView } from './decide-job.ts'
 import type { Entry } from './job-index.ts'
 import type { JobPlan } from './job-plan.ts'
@@ -17,6 +18,8 @@ export interface Release {
   readonly taking: readonly string[]
   /** Tasks that may prepare now. */
   readonly prepare: readonly string[]
+  /** Nodes that somebody else took down leave no room for even one more. */
+  readonly braked: boolean
   /** The digest to be pinned with the first release. */
   readonly digest?: string
 }
@@ -32,18 +35,22 @@ export function releaseOf(view: JobView, plan: JobPlan, halted: boolean): Releas
   const has = new Set(kept.map((entry) => entry.task))
   const taken = prepared.filter((entry) => !has.has(entry.name) && isOwn(view, entry))
   const taking = kept.map((entry) => entry.task)
-  if (halted) return { kept, wanted: kept, added: 0, taking, prepare: [] }
+  if (halted) return { kept, wanted: kept, added: 0, taking, prepare: [], braked: false }
 
   const ready = prepared.filter((entry) => !has.has(entry.name) && isFree(view, entry))
   const digest = job.status?.image?.digest ?? digestOf(prepared)
-  const free = plan.concurrency - index.counts.inProgress - kept.length - taken.length
-  const next = ready.filter((entry) => sameDigest(entry, digest)).slice(0, Math.max(0, free))
-  const ahead = plan.prepareAhead - index.in('preparing').size - (ready.length - next.length)
+  const limits = limitsOf(plan, job.status?.plan?.total ?? 0)
+  const releasing = kept.flatMap((entry) => index.get(entry.task)?.nodeName ?? [])
+  const inUse = { inProgress: index.counts.inProgress, taken: taken.length, releasing }
+  const fit = ready.filter((entry) => sameDigest(entry, digest))
+  const next = fitting(fit, { limits, inUse, index })
+  const ahead = limits.ahead - index.in('preparing').size - (ready.length - next.length)
   return {
     kept,
     wanted: [...kept, ...next.map((entry) => ({ task: entry.name, attempt: entry.attempt }))],
     added: next.length,
     taking,
+    braked: fit.length > 0 && next.length === 0 && index.counts.inProgress + taken.length + kept.length === 0,
     prepare: index
       .in('waiting')
       .first(ahead)

@@ -94,7 +94,7 @@ export class OpenJobs {
     const task = this.#term.latest.task.latest(name, job.tasks.get(name))
     const isMember = task?.spec.owner.uid === job.uid
     if (!task || !isMember) job.index.remove(name)
-    else job.index.upsert(task, this.#term.now())
+    else job.index.upsert(task, this.#term.now(), this.#term.node(task.spec.nodeName))
     // Time alone moves a task from resting to waiting, and no event tells of it.
     if (job.index.get(name)?.state !== before?.state) this.#term.queues.jobs.add(job.name)
     const key = taskKey(job.name, name)
@@ -106,6 +106,9 @@ export class OpenJobs {
   /** Wakes what is on a node that has changed in a way that matters. */
   onNode({ key, item, previous, type }: Change<SlimNode>): void {
     if (item.hold) this.#term.queues.marks.add(key)
+    for (const job of this.#jobs.values()) {
+      if (job.index.observe(key, this.#term.node(key))) this.#term.queues.jobs.add(job.name)
+    }
     if (type === 'updated' && previous && !differs(previous, item)) return
     for (const task of this.#byNode.get(key) ?? []) {
       this.#term.queues.tasks.add(task)

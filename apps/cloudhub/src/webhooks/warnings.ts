@@ -1,5 +1,5 @@
 import { EDGE_NODE_LABEL, type NodeUpgradeJobSpec } from '@upgrade-hub/api'
-import { matchesSelector, type SlimNode } from '@upgrade-hub/rollout'
+import { amountOf, matchesSelector, type SlimNode } from '@upgrade-hub/rollout'
 
 /** The API server cuts longer ones. */
 const MAX_WARNING = 250
@@ -30,10 +30,11 @@ function noTolerance({ failureTolerate = '0.1' }: NodeUpgradeJobSpec): string[] 
 
 function tooMuchAtOnce(spec: NodeUpgradeJobSpec, nodes: readonly SlimNode[]): string[] {
   const targets = countTargets(spec, nodes)
-  const concurrency = Math.max(1, spec.concurrency ?? 1)
+  const { maxConcurrent } = spec.upgradeHub ?? {}
+  const concurrency = Math.max(1, amountOf(maxConcurrent ?? spec.concurrency ?? 1, targets))
   if (targets < 2 || concurrency * 2 <= targets) return []
   return [
-    `concurrency ${concurrency} is more than half of the ${targets} nodes: that many may be down at the same time`,
+    `${maxConcurrent === undefined ? 'concurrency' : 'maxConcurrent'} ${maxConcurrent ?? concurrency} is more than half of the ${targets} nodes: that many may be down at the same time`,
   ]
 }
 
