@@ -162,6 +162,11 @@ export const BAD_JOBS: readonly BadJob[] = [
     sentence: 'spec.upgradeHub.prepareAhead',
   },
   {
+    title: 'endless retries',
+    spec: { ...base, upgradeHub: { retry: { limit: 11 } } },
+    sentence: 'should be less than or equal to 10',
+  },
+  {
     title: 'an endless stage',
     spec: { ...base, upgradeHub: { timeouts: { checkSeconds: 604_801 } } },
     sentence: 'should be less than or equal to 604800',

@@ -57,6 +57,7 @@ describeReal('the verdict of our engine on a change of a job', (real) => {
       { control: { paused: true } },
       'a cancelled job stays cancelled',
     ],
+    ['a retry counted down', { control: { retry: 2 } }, { control: { retry: 1 } }, 'it can only be raised'],
   ])('refuses %s, as the API server does', async (_, before, after, sentence) => {
     const first = job(uniqueName('job'), { spec, ...before })
     const { body: stored } = await call(real, 'POST', JOBS, { body: first })

@@ -152,7 +152,8 @@ export class Checker {
     const isUntouched = ['Skipped', 'Cancelled', 'RefusedBeforeChange', 'FailedBeforeChange'].includes(
       outcome ?? '',
     )
-    if (isUntouched && swapped && !said?.late?.length && statusOf(task).reason !== 'NodeGone') {
+    const swappedNow = edge.swaps.includes(`${task.metadata.uid}.${statusOf(task).attempt}`)
+    if (isUntouched && swappedNow && !said?.late?.length && statusOf(task).reason !== 'NodeGone') {
       this.#world.breach(`${edge.name} is called ${outcome} and was swapped`)
     }
   }

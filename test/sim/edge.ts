@@ -12,6 +12,7 @@ export type Fate =
   | 'otherDigest'
   | 'busyOnce'
   | 'staleOnce'
+  | 'failsOnce'
   /** Says that it succeeded and runs the old version. */
   | 'liar'
 
@@ -216,7 +217,8 @@ export class SimEdge {
     if (attempt.step !== 'stopped') return
     attempt.step = 'ended'
     const from = this.version
-    const [outcome, code] = ENDS[this.fate] ?? (['Succeeded', 'Upgraded'] as const)
+    const fate = this.fate === 'failsOnce' && this.swaps.length === 1 ? 'healthFailed' : this.fate
+    const [outcome, code] = ENDS[fate] ?? (['Succeeded', 'Upgraded'] as const)
     if (outcome === 'Succeeded' && this.fate !== 'liar') this.version = version
     this.#reportReady(outcome !== 'RollbackFailed', this.#world.random.int(500, 20_000))
     this.#world.say(`${this.name} ends ${keyOf(attempt.task)}: ${outcome}`)

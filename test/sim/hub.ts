@@ -2,7 +2,6 @@ import type { NodeUpgradeJob, NodeUpgradeTask } from '@upgrade-hub/api'
 import {
   decideJob,
   decideTask,
-  haltOf,
   holds,
   isEnd,
   isFinished,
@@ -18,6 +17,7 @@ import {
   statusOf,
   type TaskView,
   taskObject,
+  toldOf,
 } from '@upgrade-hub/rollout'
 import { type Answer, type Event, type Kinds, OURS, type SimApi, type Stored } from './api.ts'
 import type { World } from './world.ts'
@@ -248,12 +248,7 @@ export class SimHub {
   }
 
   #tellTasks(job: NodeUpgradeJob | undefined): void {
-    const told = [
-      haltOf(job),
-      job?.status?.image?.digest,
-      job?.status?.plan?.hash,
-      job?.metadata.deletionTimestamp,
-    ].join(' ')
+    const told = toldOf(job)
     if (told !== this.#told) for (const name of this.#tasks.items.keys()) this.#add(`task/${name}`)
     this.#told = told
   }

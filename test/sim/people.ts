@@ -27,6 +27,7 @@ export class People {
       () => this.control({ paused: true }),
       () => this.control({ paused: false }),
       () => this.control({ paused: false }),
+      () => this.retry(),
       () => this.reclose(),
       () => this.reclose(),
       () => this.keepCordoned(node),
@@ -56,9 +57,15 @@ export class People {
     this.#world.after(this.#world.random.int(10, 3_000), () => this.cordon(held.metadata.name, true))
   }
 
-  control(control: { paused?: boolean; cancelled?: boolean }): void {
+  control(control: { paused?: boolean; cancelled?: boolean; retry?: number }): void {
     this.#world.say(`person: control ${JSON.stringify(control)}`)
     this.#api.patch('job', this.#jobName, { control })
+  }
+
+  /** Asks for one more attempt of what failed. */
+  retry(): void {
+    const { retry = 0 } = this.#api.get('job', this.#jobName)?.control ?? {}
+    this.control({ retry: retry + 1 })
   }
 
   keepCordoned(name: string): void {

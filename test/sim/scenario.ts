@@ -24,6 +24,8 @@ const FATES: readonly Fate[] = [
   'busyOnce',
   'staleOnce',
   'liar',
+  'failsOnce',
+  'failsOnce',
 ]
 
 /** How hard a run is. */
@@ -136,6 +138,7 @@ function jobOf(random: Random, names: readonly string[], fixed: object): NodeUpg
         ...('upgradeHub' in target ? target.upgradeHub : {}),
         prepareAhead: random.pick([0, 1, 3, '50%']),
         ...(random.chance(0.3) ? { maxConcurrent: random.pick([2, '25%', '100%']) } : {}),
+        retry: random.pick([{}, { limit: 1 }, { limit: 2, backoffSeconds: 5 }]),
         isolation: random.pick(['Cordon', 'Cordon', 'None'] as const),
         keepCordonedOn: random.pick([['RollbackFailed'], [], ['Failure', 'Unknown']] as const).slice(),
         offline: { policy: random.pick(['Skip', 'Queue', 'Fail'] as const), ttlSeconds: 7_200 },

@@ -1,11 +1,15 @@
 import { type Static, Type } from 'typebox'
-import { flag } from './schema-kit.ts'
+import { flag, integer } from './schema-kit.ts'
 
 export const JobControl = Type.Object(
   {
     paused: flag('No further node prepares or is taken; what runs finishes. Default false.'),
     cancelled: flag(
       'Nodes that have not been told to proceed end Cancelled; running ones are waited for. Cannot be taken back.',
+    ),
+    retry: integer(
+      'Every failed node gets one more attempt for each step up, while the job is open. Can only be raised. Default 0.',
+      { minimum: 0, maximum: 16 },
     ),
     adopt: flag('Run a job that another controller had begun. Default false.'),
   },

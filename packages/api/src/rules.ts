@@ -119,4 +119,10 @@ export const JOB_RULES: readonly CelRule[] = [
     reason: 'FieldValueForbidden',
     fieldPath: '.control',
   },
+  {
+    rule: '!(has(oldSelf.control) && has(oldSelf.control.retry)) || (has(self.control) && has(self.control.retry) && self.control.retry >= oldSelf.control.retry)',
+    message: 'control.retry counts the retries that were asked for: it can only be raised',
+    reason: 'FieldValueForbidden',
+    fieldPath: '.control',
+  },
 ]

@@ -144,6 +144,7 @@ export const TaskStatus = Type.Object(
     fromVersion: version('The version before.'),
     toVersion: version('The version asked for.'),
     outcome: word('How it ended, in one word.'),
+    retried: integer('As many of control.retry as this task has had.', { minimum: 0, maximum: 16 }),
     attempts: list(TaskAttempt, { description: 'How each attempt ended.', maxItems: 16 }),
     edge: Type.Optional(TaskEdge),
   },

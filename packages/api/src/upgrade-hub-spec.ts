@@ -97,6 +97,21 @@ export const UpgradeHubSpec = Type.Object(
       'Nodes that may check and download while others upgrade, as a number or a percentage (rounded down, at least 1). Default 0: as many as may upgrade at the same time.',
       { minimum: 0 },
     ),
+    retry: Type.Optional(
+      Type.Object(
+        {
+          limit: integer(
+            'Times that a failed node is tried again by itself, with a new attempt. A node whose rollback failed never is. Default 0.',
+            { minimum: 0, maximum: 10, default: 0 },
+          ),
+          backoffSeconds: integer(
+            'Seconds before the first retry; doubled for each further one, up to an hour. Default 60.',
+            { minimum: 1, maximum: 3600, default: 60 },
+          ),
+        },
+        { description: 'What happens to a node that failed and runs its old version.', default: {} },
+      ),
+    ),
     digests: Type.Optional(
       Type.Record(Type.String(), Digest, {
         description: 'The image manifest digest by platform, such as linux/amd64 or linux/arm/v7.',

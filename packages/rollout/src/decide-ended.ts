@@ -4,6 +4,7 @@ import { finish } from './finish.ts'
 import { isFinished } from './halt.ts'
 import { RELEASE_FINALIZER } from './names.ts'
 import { restorePatch } from './node-patches.ts'
+import { reopen } from './retry.ts'
 import { currentAnswer, edgeSpoke, holds, resultOf, statusOf, timeOf } from './task-state.ts'
 
 /** How long a deletion waits for an edge to say that it gave up; one that comes back later learns it from its welcome. */
@@ -13,7 +14,7 @@ const CANCEL_PATIENCE_MS = 30_000
 export function decideEnded(view: TaskView): TaskDecision {
   const { task, node } = view
   if (node && holds(node, task)) return { write: { target: 'node', patch: restorePatch(node) } }
-  return turnToTruth(view) ?? settleCancel(view) ?? dropFinalizer(view) ?? {}
+  return turnToTruth(view) ?? reopen(view) ?? settleCancel(view) ?? dropFinalizer(view) ?? {}
 }
 
 /** `Unknown` turns once, and only while the job is open; later it is the channel that notes it in `edge.late`. */

@@ -155,6 +155,19 @@ describe('a plan', () => {
   })
 })
 
+describe('a failed node that control.retry asks to be tried again', () => {
+  const failed = { ...ENDED('Failure', 'HealthFailed'), attempt: 1, outcome: 'RolledBack' }
+  const isFinal = (decision: JobDecision) => 'True' === conditionsIn(decision)['Finished']?.split(' ')[0]
+
+  it('keeps its job open, once for each step', () => {
+    expect(isFinal(decide(scene([failed, DONE])))).toBe(true)
+    expect(isFinal(decide(scene([failed, DONE], {}, { control: { retry: 1 } })))).toBe(false)
+    expect(isFinal(decide(scene([{ ...failed, retried: 1 }, DONE], {}, { control: { retry: 1 } })))).toBe(
+      true,
+    )
+  })
+})
+
 describe('the budget', () => {
   it('lets as many prepare as there are slots, in their order', () => {
     const of = scene([{}, {}, {}, {}], { concurrency: 2 })

@@ -6,6 +6,7 @@ import { conditionOf, haltOf, STOPPING_REASONS } from './halt.ts'
 import { type JobPlan, jobPlan, specHash } from './job-plan.ts'
 import { differences, MAX_ROWS, statusPatch } from './job-status.ts'
 import { type Release, releaseOf } from './release.ts'
+import { isReopenable } from './retry.ts'
 import { finalVerdict, isBreached, missing, type Verdict } from './tolerance.ts'
 
 /** A job's status is written at most this often, releases and changes of its conditions apart. */
@@ -30,7 +31,7 @@ export function decideRun(view: JobView): JobDecision {
   const plan = jobPlan(job)
   const stoppedBy = stopReason(view, plan, total)
   const halted = stoppedBy !== undefined || haltOf(job) !== 'none'
-  const over = index.counts.pending + index.counts.inProgress === 0 && !job.metadata.deletionTimestamp
+  const over = isOver(view)
   if (over && missing(index.counts, total) > 0 && !view.complete) return { verifyMembers: true }
   const verdict = over
     ? finalVerdict(index.counts, { total, tolerance: plan.tolerance, stoppedBy })
@@ -39,6 +40,13 @@ export function decideRun(view: JobView): JobDecision {
   const course = { plan, total, says: saysOf(view, stoppedBy, release.braked), verdict, release }
   const { prepare, taking } = release
   return { ...nextWrite(view, course), ...(verdict ? {} : { prepare, release: taking }) }
+}
+
+/** Nothing is open, and no failed task is about to be opened again. */
+function isOver({ job, index, node }: JobView): boolean {
+  if (index.counts.pending + index.counts.inProgress > 0 || job.metadata.deletionTimestamp) return false
+  if (!job.control?.retry) return true
+  return ![...index.failed()].some(({ task, nodeName }) => isReopenable({ job, task, node: node(nodeName) }))
 }
 
 /** A breach is stored before any task ends by it, and stays one whatever comes later. */
@@ -110,8 +118,7 @@ function nextWrite(view: JobView, { says, verdict, release, total }: Course): Om
   const image =
     releaseDue && release.digest ? { image: { ...job.status?.image, digest: release.digest } } : {}
   const status = { ...base, ...image }
-  if (Object.keys(status).length === 0)
-    return release.added > 0 && !releaseDue ? { wakeAt } : {}
+  if (Object.keys(status).length === 0) return release.added > 0 && !releaseDue ? { wakeAt } : {}
   return { write: { target: 'status', status, flush, release: releaseDue }, events }
 }
 

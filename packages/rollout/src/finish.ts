@@ -2,20 +2,36 @@ import { type End, endOf } from './conclude.ts'
 import type { HubEvent, TaskDecision, TaskView } from './decisions.ts'
 import { jobPlan, specProblem } from './job-plan.ts'
 import { restorePatch } from './node-patches.ts'
+import { retryPauseMs } from './retry.ts'
 import type { SlimNode } from './slim-node.ts'
-import { againPatch, endPatch } from './task-patches.ts'
+import { againPatch, endPatch, retryPatch, shownEnd } from './task-patches.ts'
 import { holds, resultOf, statusOf } from './task-state.ts'
 
 /** Attempts that may end in a result which asks to be tried again; a task stores 16. */
 const MAX_SPENT = 8
 
-/** Ends a task: first the node is let go of, then the end is written, so that nothing stays marked for an ended task. */
+/**
+ * Ends a task, or its attempt where the job grants another: first the node is let go of, then the end is written, so that
+ * nothing stays marked for an ended task.
+ */
 export function finish(view: TaskView, end: End): TaskDecision {
   const { task, node, now } = view
+  const pauseMs = retryPauseMs(view, end)
+  if (pauseMs !== undefined) return tryAgain(view, end, pauseMs)
   if (node && holds(node, task)) return { write: { target: 'node', patch: letGo(view, node, end) } }
   return {
     write: { target: 'status', status: endPatch(task, end, now) },
-    events: endEvents(view, end),
+    events: endEvents(view, shownEnd(task, end)),
+  }
+}
+
+function tryAgain({ task, node, now }: TaskView, end: End, pauseMs: number): TaskDecision {
+  if (node && holds(node, task)) return { write: { target: 'node', patch: restorePatch(node) } }
+  const attempt = (statusOf(task).attempt ?? 0) + 1
+  const note = `${task.spec.nodeName}: ${end.reason}: ${end.message}; attempt ${attempt} follows in ${pauseMs / 1000} s`
+  return {
+    write: { target: 'status', status: retryPatch(task, end, now, pauseMs) },
+    events: [{ on: 'job', type: 'Warning', reason: 'NodeRetried', note }],
   }
 }
 

@@ -35,3 +35,4 @@ export {
   taskState,
   UNREACHABLE_AFTER_MS,
 } from './task-state.ts'
+export { toldOf } from './tell.ts'

@@ -94,6 +94,11 @@ export class JobIndex {
     return rows
   }
 
+  /** Tasks that failed. */
+  *failed(): Generator<Entry> {
+    for (const rank of [0, 1]) yield* this.#ranks[rank] ?? []
+  }
+
   /** Puts a task as it stands now, with its node; API time in ms. */
   upsert(task: NodeUpgradeTask, now: number, node?: SlimNode): void {
     this.remove(task.metadata.name)

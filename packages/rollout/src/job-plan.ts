@@ -33,6 +33,7 @@ export interface JobPlan {
   readonly isolation: NonNullable<UpgradeHubSpec['isolation']>
   readonly keepCordonedOn: readonly string[]
   readonly offline: { readonly policy: 'Skip' | 'Queue' | 'Fail'; readonly ttlSeconds: number }
+  readonly retry: { readonly limit: number; readonly backoffSeconds: number }
   readonly versionPolicy: NonNullable<UpgradeHubSpec['versionPolicy']>
   /** By `{os}/{arch}[/{variant}]`. */
   readonly digests: Readonly<Record<string, string>>
@@ -99,6 +100,7 @@ function planOf(spec: NodeUpgradeJobSpec): JobPlan {
     isolation: ours.isolation ?? 'Cordon',
     keepCordonedOn: ours.keepCordonedOn ?? ['RollbackFailed'],
     offline: { policy: ours.offline?.policy ?? 'Skip', ttlSeconds: ours.offline?.ttlSeconds ?? 86_400 },
+    retry: { limit: ours.retry?.limit ?? 0, backoffSeconds: ours.retry?.backoffSeconds ?? 60 },
     versionPolicy: ours.versionPolicy ?? 'UpgradeOnly',
     digests: digestsOf(spec),
     checkItems: spec.checkItems ?? [],

@@ -1,8 +1,8 @@
 import type { NodeUpgradeTask } from '@upgrade-hub/api'
 import { rfc3339 } from '@upgrade-hub/core'
-import type { End } from './conclude.ts'
+import { type End, endOf } from './conclude.ts'
 import type { TaskPatch } from './decisions.ts'
-import type { Reason } from './reasons.ts'
+import { isReason, type Reason } from './reasons.ts'
 import type { SlimNode } from './slim-node.ts'
 import { currentAnswer, resultOf, statusOf, timeOf } from './task-state.ts'
 
@@ -76,20 +76,53 @@ export function againPatch(task: NodeUpgradeTask, end: End, now: number): TaskPa
   }
 }
 
+/** The next attempt, after a pause. What was asked of the edge is over, so it is not sent any more. */
+export function retryPatch(task: NodeUpgradeTask, end: End, now: number, pauseMs: number): TaskPatch {
+  const { attempt = 0 } = statusOf(task)
+  return {
+    phase: 'Pending',
+    active: 'false',
+    stage: null,
+    hold: null,
+    attempt: attempt + 1,
+    attempts: withAttempt(task, end, now),
+    deadline: rfc3339(now + pauseMs),
+    reason: end.reason,
+    message: end.message.slice(0, MAX_SENTENCE),
+  }
+}
+
+/** An ended task is opened again, as `control.retry` asks; how it ended stays in `attempts`. */
+export function reopenPatch(task: NodeUpgradeTask, retried: number): TaskPatch {
+  const { attempt = 0 } = statusOf(task)
+  return {
+    phase: 'Pending',
+    active: 'false',
+    stage: null,
+    attempt: attempt + 1,
+    retried,
+    reason: null,
+    message: null,
+    outcome: null,
+    completionTime: null,
+  }
+}
+
 /** The end of a task. A cancelled one stays active until the edge has answered, so that one which comes back hears of it. */
 export function endPatch(task: NodeUpgradeTask, end: End, now: number): TaskPatch {
   const status = statusOf(task)
   const from = end.from ?? status.fromVersion
   const to = end.to ?? status.toVersion
   const cancels = end.reason === 'Cancelled' && edgeMayWork(task)
+  const shown = shownEnd(task, end)
   return {
-    phase: end.phase,
+    phase: shown.phase,
     active: cancels ? 'true' : 'false',
     ...(cancels ? { intent: intentOf(task, 'cancel') } : {}),
     ...(status.stage === 'Proceed' ? { stage: 'Release' } : {}),
-    reason: end.reason,
-    message: end.message.slice(0, MAX_SENTENCE),
-    outcome: end.outcome,
+    reason: shown.reason,
+    message: shown.message.slice(0, MAX_SENTENCE),
+    outcome: shown.outcome,
     hold: null,
     deadline: null,
     completionTime: rfc3339(now),
@@ -98,6 +131,16 @@ export function endPatch(task: NodeUpgradeTask, end: End, now: number): TaskPatc
     ...(status.attempt ? { attempts: withAttempt(task, end, now) } : {}),
   }
 }
+
+/** A task that failed, and whose further attempt came to nothing before it touched the node, has failed. */
+export function shownEnd(task: NodeUpgradeTask, end: End): End {
+  if (end.outcome !== 'Skipped' && end.outcome !== 'Cancelled') return end
+  const failed = statusOf(task).attempts?.findLast(({ outcome = '' }) => TRIED_AGAIN.includes(outcome))
+  return failed && isReason(failed.reason) ? endOf(failed.reason) : end
+}
+
+/** Outcomes of attempts that may be followed by another. */
+export const TRIED_AGAIN = ['FailedBeforeChange', 'RolledBack']
 
 /** The list with the current attempt's end, which is said once; only an unknown one may be said better later. */
 function withAttempt(task: NodeUpgradeTask, end: End, now: number) {

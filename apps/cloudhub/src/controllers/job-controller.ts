@@ -2,7 +2,6 @@ import type { NodeUpgradeJob } from '@upgrade-hub/api'
 import { KubeError } from '@upgrade-hub/kube'
 import {
   decideJob,
-  haltOf,
   isFinished,
   type JobDecision,
   JobIndex,
@@ -10,6 +9,7 @@ import {
   NODE_FIELD_MANAGER,
   notPlanned,
   RELEASE_FINALIZER,
+  toldOf,
 } from '@upgrade-hub/rollout'
 import { JOBS, TASKS } from '../kube-api.ts'
 import { type OpenJob, taskKey } from './open-jobs.ts'
@@ -80,8 +80,7 @@ export class JobController {
 
   /** Wakes every task when the job says something else to them than before; else only those it is about. */
   #tellTasks(open: OpenJob, job: NodeUpgradeJob | undefined): void {
-    const deleting = job?.metadata.deletionTimestamp ?? ''
-    const told = [haltOf(job), job?.status?.image?.digest, job?.status?.plan?.hash, deleting].join(' ')
+    const told = toldOf(job)
     const extra = job && open.index.size > (job.status?.plan?.total ?? Number.POSITIVE_INFINITY)
     open.strays = extra ? notPlanned(job, open.index) : new Set()
     if (told === open.told && open.strays.size === 0) return
