@@ -456,10 +456,18 @@ describe('the status', () => {
     expect(status).toMatchObject({ omittedNodes: 44, progress: '300/300' })
   })
 
-  it('of a large job refreshes its rows every five seconds', () => {
-    const of = scene(Array.from({ length: 300 }, () => ({})))
+  it('of a large job is written every five seconds, and its releases every second', () => {
+    const of = scene([PREPARED, ...Array.from({ length: 299 }, () => ({}))])
     const pace = { flushedAt: NOW, releasedAt: NOW }
-    expect(statusIn(decide(of, { pace, now: at(2) }))).not.toHaveProperty('nodeStatus')
+    expect(conditionsIn(decide(of))).toMatchObject({ Progressing: 'True Upgrading' })
+    const told = {
+      ...of.job,
+      status: { ...of.job.status, ...statusIn(decide(of)), releasing: [] },
+    } as NodeUpgradeJob
+    expect(decide({ ...of, job: told }, { pace, now: at(0.9) })).toMatchObject({ wakeAt: at(1) })
+    const { write } = decide({ ...of, job: told }, { pace, now: at(1) })
+    expect(write).toMatchObject({ release: true, flush: false })
+    expect(write).not.toHaveProperty('status.nodeStatus')
     expect(statusIn(decide(of, { pace, now: at(5) }))['nodeStatus']).toHaveLength(256)
   })
 

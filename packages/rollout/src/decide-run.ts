@@ -9,12 +9,17 @@ import { type Release, releaseOf } from './release.ts'
 import { isReopenable } from './retry.ts'
 import { finalVerdict, isBreached, missing, type Verdict } from './tolerance.ts'
 
-/** A job's status is written at most this often, releases and changes of its conditions apart. */
-export const FLUSH_MS = 2_000
+/** How often the status of a job is written at most. */
+interface Pace {
+  /** Counters and rows; an end and a change of a condition are written at once. */
+  readonly flushMs: number
+  /** Releases that fall due together share one write. */
+  readonly releaseMs: number
+}
+
+const PACE: Pace = { flushMs: 2_000, releaseMs: 200 }
 /** Every write of a job with more nodes than rows carries all its rows to every watcher, so it is written less often. */
-export const WIDE_FLUSH_MS = 5_000
-/** Releases that fall due together share one write. */
-export const RELEASE_SPACING_MS = 200
+const WIDE_PACE: Pace = { flushMs: 5_000, releaseMs: 1_000 }
 
 interface Course {
   readonly plan: JobPlan
@@ -105,10 +110,11 @@ function progressing(job: NodeUpgradeJob, stoppedBy: string | undefined, tooMany
 function nextWrite(view: JobView, { says, verdict, release, total }: Course): Omit<JobDecision, 'prepare'> {
   const { job, index, now, pace } = view
   const events = eventsOf(job, says, verdict)
-  const flushAt = pace.flushedAt + (index.size > MAX_ROWS ? WIDE_FLUSH_MS : FLUSH_MS)
+  const { flushMs, releaseMs } = index.size > MAX_ROWS ? WIDE_PACE : PACE
+  const flushAt = pace.flushedAt + flushMs
   const flushDue = now >= flushAt
-  const releaseDue = release.added > 0 && now >= pace.releasedAt + RELEASE_SPACING_MS
-  const wakeAt = release.added > 0 && !releaseDue ? pace.releasedAt + RELEASE_SPACING_MS : flushAt
+  const releaseDue = release.added > 0 && now >= pace.releasedAt + releaseMs
+  const wakeAt = release.added > 0 && !releaseDue ? pace.releasedAt + releaseMs : flushAt
   if (!flushDue && !releaseDue && !verdict && !changesCondition(job, says)) return { wakeAt }
   const releasing = verdict ? [] : releaseDue ? release.wanted : release.kept
   const flush = flushDue || !releaseDue || verdict !== undefined

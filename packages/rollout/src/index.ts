@@ -9,7 +9,6 @@ export {
   notPlanned,
   planPatch,
 } from './decide-job.ts'
-export { FLUSH_MS, RELEASE_SPACING_MS, WIDE_FLUSH_MS } from './decide-run.ts'
 export { decideTask } from './decide-task.ts'
 export type { HubEvent, TaskDecision, TaskPatch, TaskView, TaskWrite } from './decisions.ts'
 export { conditionOf, type Halt, haltOf, isAccepted, isFinished } from './halt.ts'
