@@ -1,33 +1,16 @@
 import {
   type EdgeIdentity,
-  HUB_GROUP,
-  KUBEEDGE_GROUP,
+  IDENTITY_KIND,
+  JOB_KIND,
   type NodeUpgradeJob,
   type NodeUpgradeTask,
+  TASK_KIND,
 } from '@upgrade-hub/api'
 import { type KubeClient, resource } from '@upgrade-hub/kube'
 
-export const JOBS = resource<NodeUpgradeJob>({
-  group: KUBEEDGE_GROUP,
-  version: 'v1alpha2',
-  plural: 'nodeupgradejobs',
-  kind: 'NodeUpgradeJob',
-  namespaced: false,
-})
-export const TASKS = resource<NodeUpgradeTask>({
-  group: HUB_GROUP,
-  version: 'v1alpha1',
-  plural: 'nodeupgradetasks',
-  kind: 'NodeUpgradeTask',
-  namespaced: false,
-})
-export const IDENTITIES = resource<EdgeIdentity>({
-  group: HUB_GROUP,
-  version: 'v1alpha1',
-  plural: 'edgeidentities',
-  kind: 'EdgeIdentity',
-  namespaced: false,
-})
+export const JOBS = resource<NodeUpgradeJob>(JOB_KIND)
+export const TASKS = resource<NodeUpgradeTask>(TASK_KIND)
+export const IDENTITIES = resource<EdgeIdentity>(IDENTITY_KIND)
 
 /** As much of the client as single calls need; a test gives a fake. */
 export type KubeApi = Pick<

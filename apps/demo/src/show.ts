@@ -1,22 +1,10 @@
-import { HUB_GROUP, KUBEEDGE_GROUP, type NodeUpgradeJob, type NodeUpgradeTask } from '@upgrade-hub/api'
+import { JOB_KIND, type NodeUpgradeJob, type NodeUpgradeTask, TASK_KIND } from '@upgrade-hub/api'
 import { silentLogger, systemClock } from '@upgrade-hub/core'
 import { Informer, type KubeClient, resource } from '@upgrade-hub/kube'
 import { headline, renderTable, rowsOf } from './table.ts'
 
-const JOBS = resource<NodeUpgradeJob>({
-  group: KUBEEDGE_GROUP,
-  version: 'v1alpha2',
-  plural: 'nodeupgradejobs',
-  kind: 'NodeUpgradeJob',
-  namespaced: false,
-})
-const TASKS = resource<NodeUpgradeTask>({
-  group: HUB_GROUP,
-  version: 'v1alpha1',
-  plural: 'nodeupgradetasks',
-  kind: 'NodeUpgradeTask',
-  namespaced: false,
-})
+const JOBS = resource<NodeUpgradeJob>(JOB_KIND)
+const TASKS = resource<NodeUpgradeTask>(TASK_KIND)
 
 export interface Ended {
   readonly job: NodeUpgradeJob

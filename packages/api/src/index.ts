@@ -10,6 +10,7 @@ export {
 export * from './identity.ts'
 export * from './job.ts'
 export * from './job-status.ts'
+export * from './kinds.ts'
 export type { ManagedFields, ObjectMeta, OwnerReference } from './meta.ts'
 export * from './names.ts'
 export type { Node } from './node.ts'

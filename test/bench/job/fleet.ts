@@ -1,17 +1,11 @@
-import { EDGE_NODE_LABEL, type EdgeIdentity, HUB_GROUP } from '@upgrade-hub/api'
+import { EDGE_NODE_LABEL, type EdgeIdentity, IDENTITY_KIND } from '@upgrade-hub/api'
 import { silentLogger, systemClock } from '@upgrade-hub/core'
 import { type KubeClient, NODES, type Node, resource, SECRETS } from '@upgrade-hub/kube'
 import { type Ca, createNodeCsr, loadCa } from '@upgrade-hub/pki'
 import { type EdgeBehaviour, SimulatedEdge } from '@upgrade-hub/testkit'
 import { inParallel } from './parallel.ts'
 
-const EDGE_IDENTITIES = resource<EdgeIdentity>({
-  group: HUB_GROUP,
-  version: 'v1alpha1',
-  plural: 'edgeidentities',
-  kind: 'EdgeIdentity',
-  namespaced: false,
-})
+const EDGE_IDENTITIES = resource<EdgeIdentity>(IDENTITY_KIND)
 const YEAR_SECONDS = 31_536_000
 
 export interface FleetOptions {
