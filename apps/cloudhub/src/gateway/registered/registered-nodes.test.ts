@@ -87,7 +87,8 @@ async function connect(version = 'v1.0.0', replica = registered): Promise<FakeSe
 
 const nodeOf = () => kube.peek(NODES, 'n1') as Node | undefined
 const readyOf = (name = 'n1') =>
-  (kube.peek(NODES, name) as Node | undefined)?.status?.conditions?.find(({ type }) => type === 'Ready')?.status
+  (kube.peek(NODES, name) as Node | undefined)?.status?.conditions?.find(({ type }) => type === 'Ready')
+    ?.status
 const writes = () =>
   kube.calls.filter(({ verb, plural }) => plural === 'nodes' && verb !== 'get' && verb !== 'list')
 
