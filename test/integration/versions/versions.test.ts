@@ -49,13 +49,11 @@ const SPECS = fc
 const VERSIONS = fc.constantFrom('v1alpha1', 'v1alpha2')
 
 /** Either the names or the selector, and a version: without them no spec is one. */
-function oneSelection(
-  { nodeNames: _, labelSelector, ...spec }: Record<string, unknown>,
-  byName: boolean,
-  names: string[],
-) {
-  const selection = byName || !labelSelector ? { nodeNames: names } : { labelSelector }
-  return { version: 'v1.2.3', ...spec, ...selection }
+function oneSelection(spec: Record<string, unknown>, byName: boolean, nodeNames: string[]): object {
+  const { labelSelector } = spec
+  const rest = Object.entries(spec).filter(([key]) => key !== 'nodeNames' && key !== 'labelSelector')
+  const selection = byName || !labelSelector ? { nodeNames } : { labelSelector }
+  return { version: 'v1.2.3', ...Object.fromEntries(rest), ...selection }
 }
 
 function pathOf(version: string, name = '', subresource = ''): string {
