@@ -1,10 +1,10 @@
-import { createLogger } from '@upgrade-hub/observability'
+import { createLightLogger } from '@upgrade-hub/observability/light'
 import { runCli } from './cli.ts'
 import { COMMANDS } from './commands/table.ts'
 import { readEnvironment } from './config.ts'
 
 // Standard output belongs to the answer of a command; the log goes beside it.
-const log = createLogger({
+const log = createLightLogger({
   level: 'info',
   name: 'edgeadm',
   destination: { write: (line) => process.stderr.write(line) },

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageOf, systemClock } from '@upgrade-hub/core'
-import { createLogger, redact } from '@upgrade-hub/observability'
+import { createLightLogger, redact } from '@upgrade-hub/observability/light'
 import { loadEdgeConfig } from '@upgrade-hub/upgrader'
 import { stringify } from 'yaml'
 import { runEdgeHub } from './run.ts'
@@ -40,7 +40,7 @@ async function main(): Promise<number> {
   if (values.version) return print(`${EDGE_VERSION}\n`)
   const config = await loadEdgeConfig(values.config)
   if (values['print-config']) return print(stringify(redact(config)))
-  const log = createLogger({ level: config.logLevel, name: 'edgehub' })
+  const log = createLightLogger({ level: config.logLevel, name: 'edgehub' })
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort())
   log.info({ node: config.nodeName, version: EDGE_VERSION }, 'started')

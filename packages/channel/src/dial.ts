@@ -88,7 +88,10 @@ class Dialer implements EdgeDialer {
   async #try(): Promise<TryEnd> {
     const { url, nodeName, clock, signal } = this.#options
     try {
-      const [tls, hello] = await Promise.all([this.#options.tls(), this.#options.hello()])
+      // The hello is made while the socket opens: it may have to wait for the agent.
+      const hello = this.#options.hello()
+      hello.catch(() => undefined)
+      const tls = await this.#options.tls()
       const session = await openSocket({ url, nodeName, tls, clock, signal }, (ws) => {
         return new HeldSession({ ws, hello, options: this.#options, random: this.#random })
       })

@@ -1,4 +1,4 @@
-import type { Timer } from '@upgrade-hub/core'
+import { messageOf, type Timer } from '@upgrade-hub/core'
 import {
   CLOSE,
   encodeFrame,
@@ -31,7 +31,7 @@ export class HeldSession {
   #openedAt: number | undefined
   #goAwayMs: number | undefined
 
-  constructor(parts: { ws: WebSocket; hello: Hello; options: DialOptions; random: () => number }) {
+  constructor(parts: { ws: WebSocket; hello: Promise<Hello>; options: DialOptions; random: () => number }) {
     const { ws, hello, options, random } = parts
     const { nodeName, clock, log, signal } = options
     this.#options = options
@@ -55,7 +55,10 @@ export class HeldSession {
       this.#link.close(CLOSE.unsupportedPeer, 'NoWelcome'),
     )
     signal.addEventListener('abort', this.#onAbort, { once: true })
-    this.#link.send({ operation: OPERATION.hello, content: hello })
+    hello.then(
+      (content) => this.#link.send({ operation: OPERATION.hello, content }),
+      (error: unknown) => this.#link.abort(1006, messageOf(error)),
+    )
   }
 
   get isOpen(): boolean {

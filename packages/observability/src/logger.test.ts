@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { createLogger } from './index.ts'
+import { createLightLogger } from './light.ts'
 
-function capture(level: 'debug' | 'info' = 'info') {
-  const lines: string[] = []
-  const log = createLogger({ level, name: 'test', destination: { write: (line) => lines.push(line) } })
-  return { log, lines }
-}
+describe.each([
+  ['createLogger', createLogger],
+  ['createLightLogger', createLightLogger],
+])('%s', (_name, create) => {
+  function capture(level: 'debug' | 'info' = 'info') {
+    const lines: string[] = []
+    const log = create({ level, name: 'test', destination: { write: (line) => lines.push(line) } })
+    return { log, lines }
+  }
 
-describe('createLogger', () => {
   it('writes one JSON object a line with level, time, name, fields and sentence', () => {
     const { log, lines } = capture()
     log.info({ node: 'n1' }, 'the session is open')

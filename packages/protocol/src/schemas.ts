@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import { Type } from '@upgrade-hub/core/schema'
+import type { Static } from 'typebox'
 import { LIMITS } from './limits.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 253 })

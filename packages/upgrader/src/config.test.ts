@@ -37,9 +37,9 @@ describe('the configuration', () => {
   it('is told all its mistakes at once', () => {
     const bad = MINIMAL.replace('wss:', 'ws:').replace('binary: /', 'binary: ').concat('surprise: 1\n')
     expect(problemsOf(bad)).toEqual([
-      expect.stringContaining('additional'),
       expect.stringContaining('/hub/websocket'),
       expect.stringContaining('/components/0/binary'),
+      expect.stringContaining('surprise'),
     ])
   })
 

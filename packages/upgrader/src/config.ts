@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { ConfigError, messageOf } from '@upgrade-hub/core'
-import { Ajv } from 'ajv'
-import { type Static, Type } from 'typebox'
+import { problemsOf, Type, withDefaults } from '@upgrade-hub/core/schema'
+import type { Static } from 'typebox'
 import { parse } from 'yaml'
 
 const strict = { additionalProperties: false }
@@ -114,18 +114,13 @@ export async function loadEdgeConfig(path: string): Promise<EdgeConfig> {
 /** The same from a text. @throws ConfigError */
 export function parseEdgeConfig(text: string, source = 'configuration'): EdgeConfig {
   if (text.length > MAX_CONFIG_BYTES) throw new ConfigError(source, [`larger than ${MAX_CONFIG_BYTES} bytes`])
-  const value = parseYaml(text, source)
-  const ajv = new Ajv({ allErrors: true, useDefaults: true, discriminator: false, strict: true })
-  const check = ajv.compile<EdgeConfig>(EdgeConfig)
-  if (!check(value)) {
-    throw new ConfigError(
-      source,
-      (check.errors ?? []).map((e) => `${e.instancePath || '/'} ${e.message ?? ''}`),
-    )
-  }
-  const problems = crossChecks(value)
+  const value = withDefaults(EdgeConfig, parseYaml(text, source))
+  const found = [...problemsOf(EdgeConfig, value)].map(({ path, message }) => `${path || '/'} ${message}`)
+  if (found.length > 0) throw new ConfigError(source, found)
+  const config = value as EdgeConfig
+  const problems = crossChecks(config)
   if (problems.length > 0) throw new ConfigError(source, problems)
-  return value
+  return config
 }
 
 /** The component of that name; undefined when this node has none. */

@@ -1,6 +1,7 @@
 import { lstat, readdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Static, Type } from 'typebox'
+import { Type } from '@upgrade-hub/core/schema'
+import type { Static } from 'typebox'
 import type { EdgeConfig } from '../config.ts'
 import { syncFolder, writeDurable } from '../host/durable.ts'
 import { fileFacts } from '../host/files.ts'

@@ -1,5 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises'
-import { Type } from 'typebox'
+import { Type } from '@upgrade-hub/core/schema'
 import { readJson } from '../host/read.ts'
 import { checker } from './checker.ts'
 

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import { Type } from '@upgrade-hub/core/schema'
+import type { Static } from 'typebox'
 import type { EdgeConfig } from '../config.ts'
 import { writeDurable } from '../host/durable.ts'
 import { readJson } from '../host/read.ts'

@@ -1,5 +1,6 @@
+import { Type } from '@upgrade-hub/core/schema'
 import { type Prepare, validate } from '@upgrade-hub/protocol'
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { createExclusive, removeDurable, writeDurable } from '../host/durable.ts'
 import { readJson } from '../host/read.ts'
 import { checker } from './checker.ts'
