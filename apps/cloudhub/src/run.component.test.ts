@@ -4,19 +4,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NodeUpgradeJob } from '@upgrade-hub/api'
 import { dial, type EdgeDialer } from '@upgrade-hub/channel'
-import { historyId, silentLogger, systemClock } from '@upgrade-hub/core'
-import { connect, type KubeClient, NODES } from '@upgrade-hub/kube'
+import { historyId, microTime, silentLogger, systemClock } from '@upgrade-hub/core'
+import { connect, type KubeClient, LEASES, NODES } from '@upgrade-hub/kube'
 import { createNodeCsr } from '@upgrade-hub/pki'
 import { type Answer, CLOSE, type Frame, OPERATION, type Result, type TaskRef } from '@upgrade-hub/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openHubCa } from './certificates/hub-ca.ts'
 import { checkConfig, type HubConfig } from './config.ts'
+import { LEASE_NAME } from './controllers/index.ts'
 import { createToken } from './gateway/tokens.ts'
 import { IDENTITIES, JOBS, TASKS } from './kube-api.ts'
 import { type Hub, startHub } from './run.ts'
+import { startEmbeddedApi } from './setup/embedded-api.ts'
 import { callHttps } from './testing/https-call.ts'
 
 const HOST = '127.0.0.1'
+const IN_HUB = { namespace: 'upgrade-hub' }
 let dataDir: string
 let hub: Hub
 let client: KubeClient
@@ -82,6 +85,17 @@ async function enrol(nodeName: string): Promise<Credentials> {
   })
   if (answer.status !== 200) throw new Error(answer.text)
   return { cert: new X509Certificate(answer.body).toString(), key: keyPem }
+}
+
+/** As a hub leaves it that had just renewed its lease. */
+async function holdLease(holderIdentity: string): Promise<void> {
+  const options = { clock: systemClock, log: silentLogger }
+  const api = await startEmbeddedApi(config().embedded, options)
+  const alone = await connect({ kubeconfig: api.kubeconfig, ...options })
+  const renewTime = microTime(alone.serverNow())
+  await alone.patch(LEASES, LEASE_NAME, { spec: { holderIdentity, renewTime } }, IN_HUB)
+  await alone.close()
+  await api.stop()
 }
 
 /** An edge that does what it is told at once, without a node under it. */
@@ -308,6 +322,14 @@ describe('the hub with the embedded API', () => {
     const again = new QuickEdge('edge-5', edge.credentials)
     await eventually(() => again.connected, Boolean)
     again.stop()
+  })
+
+  it('goes on at once after it was killed: with its API server nobody else can hold its lease', async () => {
+    await stop()
+    await holdLease('embedded_killed')
+    await start()
+    const holder = async () => (await client.get(LEASES, LEASE_NAME, IN_HUB)).spec?.holderIdentity ?? ''
+    await eventually(holder, (seen) => seen !== 'embedded_killed' && seen.startsWith('embedded_'))
   })
 
   it('says what it measures without naming a node', async () => {

@@ -10,7 +10,7 @@ import { startControllers } from './controllers/index.ts'
 import { type Gateway, startGateway } from './gateway/start.ts'
 import { listen } from './http/listen.ts'
 import { createMetricsServer } from './http/metrics-server.ts'
-import { type EmbeddedApi, furnish, startEmbeddedApi } from './setup/embedded-api.ts'
+import { EMBEDDED_HOLDER, type EmbeddedApi, furnish, startEmbeddedApi } from './setup/embedded-api.ts'
 import { patiently } from './setup/patiently.ts'
 import { StopStack } from './stop-stack.ts'
 import { startWebhooks } from './webhooks/start.ts'
@@ -78,7 +78,8 @@ class Starting {
   readonly #stack: StopStack
   readonly #registry = createMetrics()
   /** Names this process in the lease and in events. */
-  readonly #identity = `${hostname()}_${randomBytes(4).toString('hex')}`
+  readonly #identity: string
+  readonly #broken: string[] = []
   #isReady = false
 
   constructor(config: HubConfig, parts: { clock: Clock; log: Logger; stack: StopStack }) {
@@ -86,6 +87,8 @@ class Starting {
     this.#clock = parts.clock
     this.#log = parts.log
     this.#stack = parts.stack
+    const process = `${hostname()}_${randomBytes(4).toString('hex')}`
+    this.#identity = config.embedded.enabled ? EMBEDDED_HOLDER + process : process
   }
 
   async run(): Promise<Hub> {
@@ -124,6 +127,7 @@ class Starting {
     const app = createMetricsServer({
       registry: this.#registry,
       isReady: () => this.#isReady,
+      broken: () => this.#broken,
       log: this.#log,
     })
     this.#stack.push('metrics', () => app.close())
@@ -223,11 +227,13 @@ class Starting {
     this.#background('controllers', (signal) => controllers.run(signal))
   }
 
-  /** Runs a loop until the hub stops; one that ends by itself is a fault that is only logged, because others go on. */
+  /** Runs a loop until the hub stops. One that ends by itself is a fault: the hub is not healthy any more, and others go on. */
   #background(name: string, run: (signal: AbortSignal) => Promise<void>): void {
     const stopped = new AbortController()
     const running = run(stopped.signal).catch((error: unknown) => {
-      if (!stopped.signal.aborted) this.#log.error({ part: name, err: error }, 'a part of the hub ended')
+      if (stopped.signal.aborted) return
+      this.#log.error({ part: name, err: error }, 'a part of the hub ended')
+      this.#broken.push(name)
     })
     this.#stack.push(name, () => {
       stopped.abort()

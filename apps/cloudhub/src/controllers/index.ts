@@ -1,1 +1,1 @@
-export { startControllers } from './start-controllers.ts'
+export { LEASE_NAME, startControllers } from './start-controllers.ts'

@@ -25,7 +25,7 @@ export interface ControllersOptions {
   readonly namespace?: string
   /**
    * How long a leader whose forerunner did not end in order waits before it plans a job, in ms: until no create of it can
-   * arrive. Default: a lease and the time-out of a create. 0 is right where the API server lives in this process.
+   * arrive. Default: a lease and the time-out of a create.
    */
   readonly planDelayMs?: number
 }
@@ -36,7 +36,7 @@ export interface Controllers {
   isLeader(): boolean
 }
 
-const LEASE_NAME = 'upgrade-hub-controllers'
+export const LEASE_NAME = 'upgrade-hub-controllers'
 const LEASE_MS = 15_000
 
 /** The controllers of the hub: jobs, tasks and the marks on nodes. One replica leads, the others stand by. */

@@ -30,6 +30,6 @@ export function createEdgeApi(options: EdgeApiOptions): HttpsApp {
   serveCertificates(app, options)
   serveResults(app, { store, clock })
   // The port opens when everything is known.
-  serveHealth(app, () => true)
+  serveHealth(app, { isReady: () => true })
   return app
 }

@@ -68,6 +68,17 @@ describe('Gate', () => {
 })
 
 describe('createMetricsServer', () => {
+  it('is not healthy when a part of the hub has ended by itself, and says which', async () => {
+    const broken: string[] = []
+    const health = { isReady: () => true, broken: () => broken }
+    const app = createMetricsServer({ registry: createMetrics(), ...health, log: silentLogger })
+    expect((await app.inject('/healthz')).statusCode).toBe(200)
+    broken.push('controllers')
+    const { statusCode, body } = await app.inject('/healthz')
+    expect([statusCode, body]).toEqual([503, expect.stringContaining('controllers')])
+    await app.close()
+  })
+
   it('serves metrics, health and readiness, and nothing else', async () => {
     let isReady = false
     const registry = createMetrics()

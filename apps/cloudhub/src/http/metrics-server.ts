@@ -3,20 +3,19 @@ import type { Logger } from '@upgrade-hub/core'
 import type { MetricsRegistry } from '@upgrade-hub/observability'
 import { type FastifyInstance, fastify } from 'fastify'
 import { answerError, answerUnknownRoute, onBrokenRequest } from './answers.ts'
-import { serveHealth } from './health.ts'
+import { type Health, serveHealth } from './health.ts'
 import { HTTP_LIMITS } from './limits.ts'
 
-export interface MetricsServerOptions {
+export interface MetricsServerOptions extends Health {
   readonly registry: MetricsRegistry
-  readonly isReady: () => boolean
   readonly log: Logger
 }
 
 /** `GET /metrics`, `/healthz` and `/readyz` in plain HTTP, for the inside of a cluster. Nothing secret is said here. */
 export function createMetricsServer({
   registry,
-  isReady,
   log,
+  ...health
 }: MetricsServerOptions): FastifyInstance<Server> {
   const app = fastify({
     http: {
@@ -37,7 +36,7 @@ export function createMetricsServer({
   app.server.maxConnections = 256
   app.setErrorHandler((error, _request, reply) => answerError(error, reply, log))
   app.setNotFoundHandler(answerUnknownRoute)
-  serveHealth(app, isReady)
+  serveHealth(app, health)
   app.get('/metrics', async (_, reply) => {
     const { contentType, body } = await registry.render()
     return reply.type(contentType).send(body)

@@ -3,8 +3,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HUB_NAMESPACE } from '@upgrade-hub/api'
 import type { Clock, Logger } from '@upgrade-hub/core'
+import { KubeError, LEASES } from '@upgrade-hub/kube'
 import { type Ca, createCa, loadCa } from '@upgrade-hub/pki'
 import type { HubConfig } from '../config.ts'
+import { LEASE_NAME } from '../controllers/index.ts'
 import type { KubeApi } from '../kube-api.ts'
 import { installCrds } from './install-crds.ts'
 import { ensureNamespace } from './namespaces.ts'
@@ -58,10 +60,26 @@ export async function startEmbeddedApi(
   return { port: api.port, kubeconfig, stop: () => api.stop() }
 }
 
+/** How the hub that has the API server in its own process is named in the lease. */
+export const EMBEDDED_HOLDER = 'embedded_'
+
 /** What somebody else has done in a real cluster: namespaces and our kinds. */
 export async function furnish(client: KubeApi, options: { clock: Clock; log: Logger }): Promise<void> {
   for (const name of NAMESPACES) await ensureNamespace(client, name)
   await installCrds(client, options)
+  await endLastTerm(client)
+}
+
+/** A forerunner that was killed is gone with its API server: nothing of it can still arrive, so nobody waits for its lease. */
+async function endLastTerm(client: KubeApi): Promise<void> {
+  try {
+    const lease = await client.get(LEASES, LEASE_NAME, { namespace: HUB_NAMESPACE })
+    if (!lease.spec?.holderIdentity?.startsWith(EMBEDDED_HOLDER)) return
+    const { holderIdentity: _, ...spec } = lease.spec
+    await client.replace(LEASES, { ...lease, spec }, { namespace: HUB_NAMESPACE })
+  } catch (error) {
+    if (!(error instanceof KubeError && error.isNotFound)) throw error
+  }
 }
 
 async function keptCa(dataDir: string): Promise<Ca> {

@@ -46,6 +46,6 @@ export function createWebhookServer({
   serve(VALIDATE_PATH, (review) => admitJob(review, nodes()))
   // Approvals are the only thing that would be stamped, and there are none in the schema.
   serve(MUTATE_PATH, () => ({ allowed: true }))
-  serveHealth(app, () => true)
+  serveHealth(app, { isReady: () => true })
   return app
 }
