@@ -167,6 +167,16 @@ export const BAD_JOBS: readonly BadJob[] = [
     sentence: 'should be less than or equal to 10',
   },
   {
+    title: 'an unknown way to fail',
+    spec: { ...base, upgradeHub: { onFailure: 'Hope' } },
+    sentence: 'supported values: "Stop", "Pause"',
+  },
+  {
+    title: 'an impatient deadline',
+    spec: { ...base, upgradeHub: { progressDeadlineSeconds: 5 } },
+    sentence: 'should be greater than or equal to 60',
+  },
+  {
     title: 'an endless stage',
     spec: { ...base, upgradeHub: { timeouts: { checkSeconds: 604_801 } } },
     sentence: 'should be less than or equal to 604800',

@@ -1,6 +1,10 @@
 import { EDGE_NODE_LABEL, HOLD_ANNOTATION, KEEP_CORDONED_ANNOTATION, type Node } from '@upgrade-hub/api'
+import { conditionOf, isFinished } from '@upgrade-hub/rollout'
 import type { SimApi } from './api.ts'
 import type { World } from './world.ts'
+
+/** Reasons for which a job waits until a person does something. */
+const STANDSTILLS = ['ThresholdBreached', 'ProgressDeadlineExceeded', 'TooManyUnavailable']
 
 /** What people do meanwhile with kubectl. */
 export class People {
@@ -66,6 +70,15 @@ export class People {
   retry(): void {
     const { retry = 0 } = this.#api.get('job', this.#jobName)?.control ?? {}
     this.control({ retry: retry + 1 })
+  }
+
+  /** A job that stands still says why; somebody reads it and gives up. */
+  endStandstill(): void {
+    const job = this.#api.get('job', this.#jobName)
+    if (!job || isFinished(job) || job.metadata.deletionTimestamp) return
+    const reason = conditionOf(job, 'Progressing')?.reason ?? ''
+    if (!STANDSTILLS.includes(reason)) return this.#world.breach(`the job stands still and says ${reason}`)
+    this.control({ cancelled: true })
   }
 
   keepCordoned(name: string): void {

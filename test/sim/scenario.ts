@@ -78,6 +78,7 @@ export function simulate(
       world.after(random.int(0, 900_000), () => people.act(random.pick(names)))
   // Whoever paused goes on some day, and so do the machines.
   world.after(3_600_000, () => people.control({ paused: false }))
+  world.after(DAY_MS, () => people.endStandstill())
   const over = world.run(3 * DAY_MS, () => isOver(api, edges, world))
   if (!over) world.breach('it is not over after three days')
   checker.end(edges, people)
@@ -139,6 +140,9 @@ function jobOf(random: Random, names: readonly string[], fixed: object): NodeUpg
         prepareAhead: random.pick([0, 1, 3, '50%']),
         ...(random.chance(0.3) ? { maxConcurrent: random.pick([2, '25%', '100%']) } : {}),
         retry: random.pick([{}, { limit: 1 }, { limit: 2, backoffSeconds: 5 }]),
+        onFailure: random.pick(['Stop', 'Pause'] as const),
+        ...(random.chance(0.3) ? { maxUnavailable: random.pick([1, 3, '50%']) } : {}),
+        ...(random.chance(0.3) ? { progressDeadlineSeconds: random.pick([120, 1_800]) } : {}),
         isolation: random.pick(['Cordon', 'Cordon', 'None'] as const),
         keepCordonedOn: random.pick([['RollbackFailed'], [], ['Failure', 'Unknown']] as const).slice(),
         offline: { policy: random.pick(['Skip', 'Queue', 'Fail'] as const), ttlSeconds: 7_200 },

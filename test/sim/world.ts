@@ -116,7 +116,7 @@ export class World {
   }
 }
 
-const MAX_STEPS = 400_000
+const MAX_STEPS = 100_000
 
 function isBefore(left: Due | undefined, right: Due | undefined): boolean {
   if (!left || !right) return left !== undefined

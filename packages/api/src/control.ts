@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { flag, integer } from './schema-kit.ts'
+import { flag, integer, RATIO, text } from './schema-kit.ts'
 
 export const JobControl = Type.Object(
   {
@@ -10,6 +10,10 @@ export const JobControl = Type.Object(
     retry: integer(
       'Every failed node gets one more attempt for each step up, while the job is open. Can only be raised. Default 0.',
       { minimum: 0, maximum: 16 },
+    ),
+    failureTolerate: text(
+      'Takes the place of spec.failureTolerate: a ratio from 0 to 1 as text. Lets a job go on that onFailure Pause holds. A job that has stopped stays stopped.',
+      { pattern: RATIO, maxLength: 32 },
     ),
     adopt: flag('Run a job that another controller had begun. Default false.'),
   },

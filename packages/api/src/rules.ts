@@ -1,4 +1,4 @@
-import type { CelRule } from './schema-kit.ts'
+import { type CelRule, RATIO } from './schema-kit.ts'
 
 /**
  * The rules of NodeUpgradeJob that hold with every webhook down. KubeEdge's sentences are the messages, word for word
@@ -18,7 +18,6 @@ function onCreate(rule: string, rest: Omit<CelRule, 'rule' | 'optionalOldSelf'>)
 const KUBEEDGE_VERSION = String.raw`^v[0-9]+[.][0-9]+[.][0-9]+(-[a-zA-Z0-9_.]+(-[a-zA-Z0-9_.]+)*)?$`
 const SEMVER = String.raw`^v?(0|[1-9][0-9]*)[.](0|[1-9][0-9]*)[.](0|[1-9][0-9]*)(-(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)([.](0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*))*)?([+][0-9a-zA-Z-]+([.][0-9a-zA-Z-]+)*)?$`
 const IMAGE = String.raw`^[A-Za-z0-9][A-Za-z0-9._:-]*/[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*(@sha256:[A-Fa-f0-9]{64}|:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?$`
-const RATIO = String.raw`^(0|1|0?[.][0-9]{1,9}|0[.]|1[.]0{0,9})$`
 
 const hasNames = 'has(self.nodeNames) && size(self.nodeNames) > 0'
 const selectorIsEmpty =

@@ -49,4 +49,7 @@ export const oneOf = <const T extends readonly string[]>(values: T, options: Opt
 
 export const rules = (...validations: CelRule[]) => ({ 'x-kubernetes-validations': validations })
 
+/** A ratio from 0 to 1 as text. */
+export const RATIO = String.raw`^(0|1|0?[.][0-9]{1,9}|0[.]|1[.]0{0,9})$`
+
 export const SECOND_BOUNDS = { minimum: 0, maximum: 604_800 }

@@ -8,6 +8,7 @@ const Digest = Type.String({ pattern: '^sha256:[a-f0-9]{64}$', maxLength: 71 })
 export const ISOLATIONS = ['None', 'Cordon'] as const
 export const VERSION_POLICIES = ['UpgradeOnly', 'AllowDowngrade'] as const
 export const OFFLINE_POLICIES = ['Skip', 'Queue', 'Fail'] as const
+export const ON_FAILURE = ['Stop', 'Pause'] as const
 export const KEEP_CORDONED_ENDS = ['RollbackFailed', 'Failure', 'Unknown'] as const
 
 export const UpgradeHubSpec = Type.Object(
@@ -96,6 +97,17 @@ export const UpgradeHubSpec = Type.Object(
     prepareAhead: amount(
       'Nodes that may check and download while others upgrade, as a number or a percentage (rounded down, at least 1). Default 0: as many as may upgrade at the same time.',
       { minimum: 0 },
+    ),
+    progressDeadlineSeconds: integer(
+      'Seconds without any node beginning or ending its upgrade after which the job counts as stuck, and onFailure applies. Pauses and other waits that are meant do not count. Default: no deadline.',
+      { minimum: 60, maximum: 31_536_000 },
+    ),
+    onFailure: Type.Optional(
+      oneOf(ON_FAILURE, {
+        description:
+          'When more nodes fail than failureTolerate allows, or progressDeadlineSeconds is over. Stop starts no further node and ends the job when the running ones have ended. Pause waits for a person, who may cancel, raise control.retry or raise control.failureTolerate. Default Stop.',
+        default: 'Stop',
+      }),
     ),
     retry: Type.Optional(
       Type.Object(

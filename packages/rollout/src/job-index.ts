@@ -3,7 +3,7 @@ import { NodeCensus } from './node-census.ts'
 import { isReason, REASONS } from './reasons.ts'
 import type { SlimNode } from './slim-node.ts'
 import { SortedList } from './sorted-list.ts'
-import { holds, statusOf, type TaskState, taskState } from './task-state.ts'
+import { holds, statusOf, type TaskState, taskState, timeOf } from './task-state.ts'
 
 /** One task as the index knows it. */
 export interface Entry {
@@ -63,11 +63,17 @@ export class JobIndex {
   readonly #byState = new Map<TaskState, SortedList<Entry>>()
   readonly #ranks = Array.from({ length: RANKS }, (_, rank) => new SortedList(rank === 3 ? byStart : byNode))
   readonly counts: Counts = noCounts()
+  #movedAt = 0
   /** The nodes of the job, as far as `upsert` and `observe` were shown them. */
   readonly nodes = new NodeCensus()
 
   get size(): number {
     return this.#entries.size
+  }
+
+  /** When a task last began, was let go on, or ended, API time in ms; it never goes back. */
+  get movedAt(): number {
+    return this.#movedAt
   }
 
   get(name: string): Entry | undefined {
@@ -107,6 +113,7 @@ export class JobIndex {
     this.in(entry.state).add(entry)
     this.#ranks[entry.rank]?.add(entry)
     count(this.counts, entry, 1)
+    this.#movedAt = Math.max(this.#movedAt, movedAt(task))
     this.nodes.join(task)
     this.observe(entry.nodeName, node)
   }
@@ -140,6 +147,12 @@ function entryOf(task: NodeUpgradeTask, now: number): Entry {
     rank: rankOf(task),
     task,
   }
+}
+
+/** The attempts' ends are in it: an attempt that is followed by another ends no task. */
+function movedAt(task: NodeUpgradeTask): number {
+  const { startTime, hold, completionTime, attempts = [] } = statusOf(task)
+  return Math.max(...[startTime, hold, completionTime, attempts.at(-1)?.time].map(timeOf))
 }
 
 function rankOf(task: NodeUpgradeTask): number {

@@ -33,6 +33,9 @@ export interface JobPlan {
   readonly isolation: NonNullable<UpgradeHubSpec['isolation']>
   readonly keepCordonedOn: readonly string[]
   readonly offline: { readonly policy: 'Skip' | 'Queue' | 'Fail'; readonly ttlSeconds: number }
+  /** Undefined: the job waits as long as it takes. */
+  readonly progressDeadlineSeconds?: number
+  readonly onFailure: NonNullable<UpgradeHubSpec['onFailure']>
   readonly retry: { readonly limit: number; readonly backoffSeconds: number }
   readonly versionPolicy: NonNullable<UpgradeHubSpec['versionPolicy']>
   /** By `{os}/{arch}[/{variant}]`. */
@@ -100,6 +103,8 @@ function planOf(spec: NodeUpgradeJobSpec): JobPlan {
     isolation: ours.isolation ?? 'Cordon',
     keepCordonedOn: ours.keepCordonedOn ?? ['RollbackFailed'],
     offline: { policy: ours.offline?.policy ?? 'Skip', ttlSeconds: ours.offline?.ttlSeconds ?? 86_400 },
+    ...(ours.progressDeadlineSeconds ? { progressDeadlineSeconds: ours.progressDeadlineSeconds } : {}),
+    onFailure: ours.onFailure ?? 'Stop',
     retry: { limit: ours.retry?.limit ?? 0, backoffSeconds: ours.retry?.backoffSeconds ?? 60 },
     versionPolicy: ours.versionPolicy ?? 'UpgradeOnly',
     digests: digestsOf(spec),
@@ -133,7 +138,12 @@ function stageTimeouts(said: StageTimeouts, phaseSeconds: number): Required<Stag
 }
 
 function toleranceOf(text: string | undefined): number {
-  if (!text) return DEFAULT_TOLERANCE
+  return ratioOf(text) ?? DEFAULT_TOLERANCE
+}
+
+/** A ratio from 0 to 1 written as text; undefined for none, NaN for what is none. */
+export function ratioOf(text: string | undefined): number | undefined {
+  if (!text) return undefined
   const ratio = Number(text)
   return ratio >= 0 && ratio <= 1 ? ratio : Number.NaN
 }

@@ -1,19 +1,22 @@
+import type { NodeUpgradeJob } from '@upgrade-hub/api'
+import type { StopReason } from './halt.ts'
 import type { Counts } from './job-index.ts'
+import { type JobPlan, ratioOf } from './job-plan.ts'
 import { toleranceSentence } from './reasons.ts'
 
 /** Why a job is over. */
-export type FinishReason =
-  | 'Completed'
-  | 'CompletedWithFailures'
-  | 'Cancelled'
-  | 'ThresholdBreached'
-  | 'SchemaReplaced'
-  | 'NoTargets'
+export type FinishReason = 'Completed' | 'CompletedWithFailures' | 'Cancelled' | StopReason | 'NoTargets'
 
 export interface Verdict {
   readonly reason: FinishReason
   readonly succeeded: boolean
   readonly message: string
+}
+
+/** The ratio of failed nodes that the job bears: what a person has set since, else its own. */
+export function toleranceOfJob({ control }: NodeUpgradeJob, { tolerance }: JobPlan): number {
+  const said = ratioOf(control?.failureTolerate)
+  return said === undefined || Number.isNaN(said) ? tolerance : said
 }
 
 /** The tolerance is broken while the job runs: refusals before anything was touched do not count yet. */
@@ -25,12 +28,17 @@ export function isBreached(counts: Counts, total: number, tolerance: number): bo
 /** What a job without an open task has come to. `stoppedBy` is the reason that was stored when it stopped early. */
 export function finalVerdict(
   counts: Counts,
-  { total, tolerance, stoppedBy }: { total: number; tolerance: number; stoppedBy: string | undefined },
+  { total, tolerance, stoppedBy }: { total: number; tolerance: number; stoppedBy: StopReason | undefined },
 ): Verdict {
   const of = denominator(counts, total)
   const failed = counts.failed + counts.unknown
   if (stoppedBy === 'SchemaReplaced')
     return failure('SchemaReplaced', 'the spec is no longer the one that the tasks were made from')
+  if (stoppedBy === 'ProgressDeadlineExceeded')
+    return failure(
+      stoppedBy,
+      `no node moved for too long: ${counts.successful} of ${total} nodes run the version`,
+    )
   if (stoppedBy === 'ThresholdBreached' || counts.stopped > 0 || (of > 0 && failed / of > tolerance)) {
     return failure('ThresholdBreached', toleranceSentence(failed, of))
   }
@@ -55,7 +63,8 @@ export function missing(counts: Counts, total: number): number {
   return Math.max(0, total - pending - inProgress - successful - failed - unknown - skipped)
 }
 
-function denominator(counts: Counts, total: number): number {
+/** Nodes that could fail or succeed. */
+export function denominator(counts: Counts, total: number): number {
   return total - counts.skipped - missing(counts, total)
 }
 
