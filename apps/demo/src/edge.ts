@@ -79,7 +79,7 @@ function edgeConfig({ folder, registry, name, hub }: EdgePlan): object {
       websocket: `wss://${hub.host}:${hub.websocketPort}`,
       https: `https://${hub.host}:${hub.httpsPort}`,
     },
-    registry: { plainHttp: [registry], mirrors: { 'docker.io': registry } },
+    registry: { plainHttp: [registry], mirrors: { 'docker.io': [registry] } },
     components: [
       {
         name: 'edgecore',

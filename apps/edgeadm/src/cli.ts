@@ -65,6 +65,7 @@ async function runCommand(command: Command, options: CliOptions): Promise<number
     clock: systemClock,
     log,
     at: faultPoint(environment),
+    proxy: environment.proxy,
     config: () => loadEdgeConfig(config ?? DEFAULT_CONFIG_PATH),
     print: (text, data) => output.out(format === 'json' ? JSON.stringify(data) : text),
     ask,

@@ -1,3 +1,5 @@
+import type { ProxySettings } from '@upgrade-hub/oci'
+
 /** Where the edge's configuration is when `--config` does not say. */
 export const DEFAULT_CONFIG_PATH = '/etc/kubeedge/config/edgehub.yaml'
 
@@ -7,10 +9,19 @@ const FAULT = /^(?<point>[A-Za-z0-9]+\.[A-Za-z0-9]+):kill$/
 export interface Environment {
   /** `UPGRADE_HUB_FAULT=E7.before:kill`: the point where tests kill this process. */
   readonly fault: string | undefined
+  /** `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`, also in lower case. An updater that edgehub starts inherits none. */
+  readonly proxy: ProxySettings | undefined
 }
 
-export function readEnvironment(
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): Environment {
-  return { fault: FAULT.exec(env['UPGRADE_HUB_FAULT'] ?? '')?.groups?.['point'] }
+type Variables = Readonly<Record<string, string | undefined>>
+
+export function readEnvironment(env: Variables = process.env): Environment {
+  return { fault: FAULT.exec(env['UPGRADE_HUB_FAULT'] ?? '')?.groups?.['point'], proxy: proxyIn(env) }
+}
+
+function proxyIn(env: Variables): ProxySettings | undefined {
+  const either = (name: string) => env[name.toLowerCase()] || env[name]
+  const [http, https] = [either('HTTP_PROXY'), either('HTTPS_PROXY')]
+  if (!http && !https) return undefined
+  return { ...(http ? { http } : {}), ...(https ? { https } : {}), noProxy: either('NO_PROXY') ?? '' }
 }

@@ -37,6 +37,7 @@ describe.each([
     ['a bearer credential in a sentence', { note: 'sent Bearer s3cret to it' }],
     ['a suffix such as bootstrapToken', { bootstrapToken: 's3cret' }],
     ['an error and its cause', { err: new Error('no', { cause: new Error('Bearer s3cret') }) }],
+    ['a password in a URL', { note: 'by http://user:s3cret@proxy:3128' }],
     ['a bootstrap token in text', { note: `${'a'.repeat(64)}.eyJh.s3cret.s3cret` }],
   ])('hides %s', (_, fields) => {
     const { log, lines } = capture()

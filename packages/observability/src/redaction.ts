@@ -12,7 +12,7 @@ const SECRET_NAMES = new Set([
   'bearer',
 ])
 const SECRET_TEXT =
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)|\bBearer\s+\S+|\b(?:[a-f0-9]{64}\.)?eyJ[\w-]*\.[\w-]+\.[\w-]+/g
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)|\bBearer\s+\S+|(?<=:\/\/)[^\s/@]+:[^\s/@]*(?=@)|\b(?:[a-f0-9]{64}\.)?eyJ[\w-]*\.[\w-]+\.[\w-]+/g
 const MAX_DEPTH = 6
 const MAX_ITEMS = 100
 const MAX_TEXT = 4096

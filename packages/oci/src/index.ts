@@ -1,5 +1,6 @@
+export { type Credentials, parseDockerConfig } from './docker-config.ts'
 export { OciError, type PullCode } from './errors.ts'
-export type { ExtractedFile } from './layer.ts'
+export type { ExtractedFile } from './layer-sink.ts'
 export type { Platform } from './manifest.ts'
 export { type PulledImage, type PullOptions, pullImage } from './pull.ts'
-export { DEFAULT_LIMITS, type PullLimits, type RegistrySettings } from './settings.ts'
+export { DEFAULT_LIMITS, type ProxySettings, type PullLimits, type RegistrySettings } from './settings.ts'

@@ -37,7 +37,7 @@ export const ACCEPT_MANIFESTS = [...INDEXES, ...IMAGES].join(', ')
 const DIGEST = /^sha256:[a-f0-9]{64}$/
 const MAX_INDEX_ENTRIES = 256
 
-/** Reads an index or an image manifest, docker's or OCI's. @throws OciError BadArchive */
+/** Reads an index or an image manifest, docker's or OCI's. @throws OciError OCI_MANIFEST_INVALID */
 export function parseManifest(text: string, contentType: string): Manifest {
   const value = asObject(parseJson(text))
   const type = typeof value['mediaType'] === 'string' ? value['mediaType'] : contentType.split(';')[0]?.trim()
@@ -46,21 +46,43 @@ export function parseManifest(text: string, contentType: string): Manifest {
   throw bad(`a manifest of the type ${String(type).slice(0, 100)}`)
 }
 
-/** The digests of the unpacked layers, out of an image's config. @throws OciError BadArchive */
-export function parseDiffIds(text: string): readonly string[] {
-  const rootfs = asObject(asObject(parseJson(text))['rootfs'])
-  const ids = rootfs['diff_ids']
-  if (!Array.isArray(ids)) throw bad('a config without rootfs.diff_ids')
-  return ids.map((id) => asDigest(id))
+/** What an image's config says of it. */
+export interface ImageConfig {
+  /** Digests of the unpacked layers. */
+  readonly diffIds: readonly string[]
+  /** Undefined where the config does not say. */
+  readonly os: string | undefined
+  readonly arch: string | undefined
 }
 
-/** The entry of an index for a platform: the same variant when one is wanted, else one without before any other. */
+/** @throws OciError OCI_MANIFEST_INVALID */
+export function parseConfig(text: string): ImageConfig {
+  const config = asObject(parseJson(text))
+  const ids = asObject(config['rootfs'])['diff_ids']
+  if (!Array.isArray(ids)) throw bad('a config without rootfs.diff_ids')
+  return { diffIds: ids.map(asDigest), os: textOf(config['os']), arch: textOf(config['architecture']) }
+}
+
+/** @throws OciError OCI_WRONG_PLATFORM for an image that says it is of another platform */
+export function checkConfig({ os, arch }: ImageConfig, wanted: Platform): void {
+  if ((os ?? wanted.os) === wanted.os && (arch ?? wanted.arch) === wanted.arch) return
+  throw new OciError(
+    'OCI_WRONG_PLATFORM',
+    `the image is of ${os}/${arch}, this node of ${platformName(wanted)}`,
+  )
+}
+
+/**
+ * The entry of an index for a platform: the same variant, else the next older one that this platform runs too.
+ * @throws OciError OCI_WRONG_PLATFORM
+ */
 export function choosePlatform(entries: readonly IndexEntry[], wanted: Platform): IndexEntry {
   const same = entries.filter(({ platform }) => platform?.os === wanted.os && platform.arch === wanted.arch)
-  const exact = same.find(({ platform }) => normalVariant(platform) === normalVariant(wanted))
-  const found = exact ?? same.find(({ platform }) => platform?.variant === undefined)
-  if (found) return found
-  throw new OciError('WrongPlatform', `the image is not built for ${platformName(wanted)}`)
+  for (const variant of runnableVariants(wanted)) {
+    const found = same.find(({ platform }) => normalVariant(platform) === variant)
+    if (found) return found
+  }
+  throw new OciError('OCI_WRONG_PLATFORM', `the image is not built for ${platformName(wanted)}`)
 }
 
 /** `{os}/{arch}[/{variant}]` */
@@ -72,6 +94,13 @@ export function platformName({ os, arch, variant }: Platform): string {
 function normalVariant(platform: Platform | undefined): string {
   const defaults: Readonly<Record<string, string>> = { arm64: 'v8', amd64: 'v1', arm: 'v7' }
   return platform?.variant ?? defaults[platform?.arch ?? ''] ?? ''
+}
+
+/** ARM runs what was built for an older version of it; elsewhere a variant is a promise of its own. */
+function runnableVariants(platform: Platform): readonly string[] {
+  const own = normalVariant(platform)
+  const arm = ['v7', 'v6', 'v5']
+  return platform.arch === 'arm' && arm.includes(own) ? arm.slice(arm.indexOf(own)) : [own]
 }
 
 function indexOf(value: Record<string, unknown>): Manifest {
@@ -108,6 +137,10 @@ function descriptorOf(value: Record<string, unknown>): Descriptor {
   return { mediaType, digest: asDigest(digest), size }
 }
 
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
 function asDigest(value: unknown): string {
   if (typeof value === 'string' && DIGEST.test(value)) return value
   throw bad('a digest that is not sha256')
@@ -128,5 +161,5 @@ function parseJson(text: string): unknown {
 }
 
 function bad(what: string): OciError {
-  return new OciError('BadArchive', `the registry sent ${what}`)
+  return new OciError('OCI_MANIFEST_INVALID', `the registry sent ${what}`)
 }

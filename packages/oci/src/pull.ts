@@ -1,30 +1,37 @@
-import { rename } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Clock, type ImageReference } from '@upgrade-hub/core'
 import { OciError } from './errors.ts'
-import { type ExtractedFile, extractLayer } from './layer.ts'
+import { extractLayer } from './layer.ts'
+import type { ExtractedFile } from './layer-sink.ts'
 import {
+  checkConfig,
   choosePlatform,
   type Descriptor,
   type Manifest,
   type Platform,
-  parseDiffIds,
+  parseConfig,
   parseManifest,
   platformName,
 } from './manifest.ts'
-import { Registry } from './registry.ts'
+import { type RawManifest, Repository } from './repository.ts'
 import type { PullLimits, RegistrySettings } from './settings.ts'
+import { sourcesOf } from './sources.ts'
+import { createTransport } from './transport.ts'
 
 export interface PullOptions {
   readonly image: ImageReference
   /** The index or manifest that has been pinned: then no tag is looked at. */
   readonly digest?: string
-  /** `{os}/{arch}[/{variant}]` → the manifest that must be found for it. */
+  /** `{os}/{arch}[/{variant}]` → the manifest, or the index above it, that must be found for it. */
   readonly digests?: Readonly<Record<string, string>>
   readonly platform: Platform
   /** Absolute paths in the image; each must be a regular file, and their last parts must differ. */
   readonly files: readonly string[]
-  /** A folder that is there; the files get the last part of their paths as names. */
+  /**
+   * A folder for this pull alone, which is there: the files get the last part of their paths as names. Layers that are not
+   * whole stay in it when a pull fails in a way that may mend, and the next pull into it goes on with them.
+   */
   readonly into: string
   readonly registry: RegistrySettings
   readonly limits: PullLimits
@@ -43,105 +50,132 @@ export interface PulledImage {
 
 /**
  * Pulls named files out of an image: tag → index → manifest of the platform → layers from the top until all files are
- * found, each byte checked against the digest that named it. Files are fsynced; nothing else is written.
+ * found. Everything is checked against the digest that named it before it is read further. Files are fsynced.
  * @throws OciError, or the signal's reason when it aborts
  */
 export async function pullImage(options: PullOptions): Promise<PulledImage> {
-  const { clock, limits } = options
+  const { clock, limits, registry: settings, image } = options
+  const sources = sourcesOf(image.registry, image.repository, settings)
   const deadline = new AbortController()
   const timer = clock.after(limits.deadlineMs, () =>
-    deadline.abort(new OciError('DownloadTimeout', `not done after ${limits.deadlineMs / 1000} s`)),
+    deadline.abort(new OciError('OCI_DEADLINE', `not done after ${limits.deadlineMs / 1000} s`)),
   )
   const signal = AbortSignal.any([options.signal, deadline.signal])
-  const { registry: name, repository } = options.image
-  const registry = new Registry({
-    registry: name,
-    repository,
-    settings: options.registry,
-    limits,
-    clock,
-    signal,
-  })
+  const transport = createTransport(settings, limits)
   try {
-    return await pull(options, registry)
+    const repository = new Repository(sources, { settings, limits, clock, signal, transport })
+    return await pull({ ...options, signal }, repository)
   } catch (error) {
     if (signal.aborted) throw signal.reason
     throw error
   } finally {
     timer.cancel()
-    await registry.close()
+    await transport.destroy()
   }
 }
 
-async function pull(options: PullOptions, registry: Registry): Promise<PulledImage> {
-  const { image, digest, platform } = options
-  const reference = digest ?? image.digest ?? image.tag ?? 'latest'
-  const first = await registry.manifest(reference)
-  const { manifest, manifestDigest } = await resolve(registry, first, platform)
-  const wanted = options.digests?.[platformName(platform)]
-  if (wanted !== undefined && wanted !== manifestDigest) {
-    throw new OciError(
-      'DigestMismatch',
-      `the image for ${platformName(platform)} is ${manifestDigest}, not ${wanted}`,
-    )
+async function pull(options: PullOptions, repository: Repository): Promise<PulledImage> {
+  const { image, digest, platform, into } = options
+  const first = await repository.manifest(digest ?? image.digest ?? image.tag ?? 'latest')
+  const { manifest, manifestDigest } = await resolve(repository, first, platform)
+  checkPinned(options, [first.digest, manifestDigest])
+  const config = parseConfig(await repository.smallBlob(manifest.config))
+  checkConfig(config, platform)
+  checkLayers(manifest.layers, config.diffIds, options.limits)
+  const folder = join(into, 'layers')
+  await keepOnly(into, folder, manifest.layers)
+  try {
+    const files = await pullFiles(options, repository, {
+      folder,
+      layers: manifest.layers,
+      diffIds: config.diffIds,
+    })
+    await rm(folder, { recursive: true, force: true })
+    return { indexDigest: first.digest, manifestDigest, platform, files }
+  } catch (error) {
+    if (!mayGoOn(error, options.signal)) await rm(folder, { recursive: true, force: true })
+    throw error
   }
-  const files = await pullFiles(options, registry, manifest)
-  return { indexDigest: first.digest, manifestDigest, platform, files }
+}
+
+/** What failed for good is not worth its space. */
+function mayGoOn(error: unknown, signal: AbortSignal): boolean {
+  return signal.aborted || (error instanceof OciError && error.edgeCode === 'PullFailed')
 }
 
 type ImageManifest = Extract<Manifest, { kind: 'image' }>
 
 async function resolve(
-  registry: Registry,
-  first: { text: string; digest: string; contentType: string },
+  repository: Repository,
+  first: RawManifest,
   platform: Platform,
 ): Promise<{ manifest: ImageManifest; manifestDigest: string }> {
   const parsed = parseManifest(first.text, first.contentType)
   if (parsed.kind === 'image') return { manifest: parsed, manifestDigest: first.digest }
   const entry = choosePlatform(parsed.manifests, platform)
-  const { text, digest, contentType } = await registry.manifest(entry.digest)
+  const { text, digest, contentType } = await repository.manifest(entry.digest)
   const manifest = parseManifest(text, contentType)
-  if (manifest.kind !== 'image') throw new OciError('BadArchive', 'an index that names an index')
+  if (manifest.kind !== 'image') throw new OciError('OCI_MANIFEST_INVALID', 'an index names an index')
   return { manifest, manifestDigest: digest }
+}
+
+function checkPinned({ digests = {}, platform }: PullOptions, found: readonly string[]): void {
+  const name = platformName(platform)
+  const wanted = digests[name] ?? digests[`${platform.os}/${platform.arch}`]
+  if (wanted === undefined || found.includes(wanted)) return
+  throw new OciError('OCI_DIGEST_MISMATCH', `the image for ${name} is ${found.join(' / ')}, not ${wanted}`)
+}
+
+interface Layers {
+  /** Where layers are on their way. */
+  readonly folder: string
+  readonly layers: readonly Descriptor[]
+  readonly diffIds: readonly string[]
 }
 
 async function pullFiles(
   options: PullOptions,
-  registry: Registry,
-  { config, layers }: ImageManifest,
+  repository: Repository,
+  { folder, layers, diffIds }: Layers,
 ): Promise<Readonly<Record<string, ExtractedFile>>> {
-  const { limits, into } = options
-  const diffIds = parseDiffIds(await registry.smallBlob(config))
-  checkLayers(layers, diffIds, limits)
+  const { into } = options
   const total = layers.reduce((sum, { size }) => sum + size, 0)
   const missing = new Set(options.files)
   const files: Record<string, ExtractedFile> = {}
   let before = 0
   for (const [at, layer] of [...layers.entries()].reverse()) {
     if (missing.size === 0) break
-    const { found, hidden } = await registry.blob(layer, (body) => {
-      let bytes = before
-      const onBytes = (more: number) => options.onProgress?.({ bytes: (bytes += more), total })
-      return extractLayer(body, {
-        layer,
-        diffId: diffIds[at] ?? '',
-        wanted: [...missing],
-        into,
-        limits,
-        onBytes,
-      })
-    })
-    for (const [path, file] of found) {
-      files[path] = await name(file, join(into, basename(path)))
-      missing.delete(path)
-    }
-    const gone = [...hidden].find((path) => missing.has(path))
-    if (gone !== undefined) throw new OciError('BadArchive', `the image has removed ${gone}`)
+    const path = join(folder, fileName(layer))
+    await repository.download(layer, path, (size) => options.onProgress?.({ bytes: before + size, total }))
     before += layer.size
+    const request = { ...options, layer, path, diffId: diffIds[at] ?? '', wanted: [...missing] }
+    const { found, hidden } = await extractLayer(request)
+    for (const [inImage, file] of found) {
+      files[inImage] = await name(file, join(into, basename(inImage)))
+      missing.delete(inImage)
+    }
+    const gone = [...hidden].find((inImage) => missing.has(inImage))
+    if (gone !== undefined) throw new OciError('OCI_ARCHIVE_FILE_REMOVED', `the image has removed ${gone}`)
   }
   const [absent] = missing
-  if (absent !== undefined) throw new OciError('BadArchive', `the image has no ${absent}`)
+  if (absent !== undefined) throw new OciError('OCI_ARCHIVE_FILE_MISSING', `the image has no ${absent}`)
   return files
+}
+
+/** A pull that was killed may have left half of a file, or layers of what a tag named then. */
+async function keepOnly(into: string, folder: string, layers: readonly Descriptor[]): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const entry of await readdir(into)) {
+    if (entry !== basename(folder)) await rm(join(into, entry), { recursive: true, force: true })
+  }
+  const ours = new Set(layers.map(fileName))
+  for (const entry of await readdir(folder)) {
+    if (!ours.has(entry)) await rm(join(folder, entry), { recursive: true, force: true })
+  }
+}
+
+function fileName({ digest }: Descriptor): string {
+  return digest.replace('sha256:', '')
 }
 
 async function name(file: ExtractedFile, path: string): Promise<ExtractedFile> {
@@ -150,9 +184,9 @@ async function name(file: ExtractedFile, path: string): Promise<ExtractedFile> {
 }
 
 function checkLayers(layers: readonly Descriptor[], diffIds: readonly string[], limits: PullLimits): void {
-  if (layers.length > limits.maxLayers) throw new OciError('BadArchive', `${layers.length} layers`)
+  if (layers.length > limits.maxLayers) throw new OciError('OCI_MANIFEST_INVALID', `${layers.length} layers`)
   if (layers.length !== diffIds.length)
-    throw new OciError('BadArchive', 'layers and diff_ids differ in number')
+    throw new OciError('OCI_MANIFEST_INVALID', 'layers and diff_ids differ in number')
   const large = layers.find(({ size }) => size > limits.maxLayerBytes)
-  if (large) throw new OciError('BadArchive', `a layer of ${large.size} bytes`)
+  if (large) throw new OciError('OCI_TOO_LONG', `a layer of ${large.size} bytes`)
 }

@@ -12,7 +12,7 @@ export class RateGuard {
     const look = () => {
       if (this.#bytes < least) {
         abort(
-          new OciError('PullFailed', `slower than ${limits.minBytesPerSecond} bytes a second`, {
+          new OciError('OCI_TOO_SLOW', `slower than ${limits.minBytesPerSecond} bytes a second`, {
             retry: 'backoff',
           }),
         )

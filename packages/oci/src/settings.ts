@@ -1,4 +1,4 @@
-import { OciError } from './errors.ts'
+import type { Credentials } from './docker-config.ts'
 
 /** Which registries may be asked and how. */
 export interface RegistrySettings {
@@ -8,8 +8,21 @@ export interface RegistrySettings {
   readonly ca?: string
   /** Hosts that may be asked; empty means any. */
   readonly allow: readonly string[]
-  /** Host by host, who is asked in its place: `{ 'docker.io': 'mirror.example:5000' }`. Digests stay what is trusted. */
-  readonly mirrors?: Readonly<Record<string, string>>
+  /**
+   * Host by host, who is asked in its place, in this order: `{ 'docker.io': ['mirror.example:5000', 'docker.io'] }`.
+   * Digests stay what is trusted.
+   */
+  readonly mirrors?: Readonly<Record<string, readonly string[]>>
+  readonly credentials?: Credentials
+  readonly proxy?: ProxySettings
+}
+
+/** By which proxies to go out; a URL may hold a name and a password. */
+export interface ProxySettings {
+  readonly http?: string
+  readonly https?: string
+  /** Hosts, domains, or `*`, with a comma between: as in the variable NO_PROXY. */
+  readonly noProxy: string
 }
 
 /** Caps of one pull. Every one is enforced while streaming. */
@@ -29,7 +42,7 @@ export interface PullLimits {
   readonly headersTimeoutMs: number
   /** For everything together. */
   readonly deadlineMs: number
-  /** Tries after the first, of each request. */
+  /** Tries in a row that bring nothing, after the first, at each source. */
   readonly retries: number
   readonly maxRedirects: number
 }
@@ -49,22 +62,4 @@ export const DEFAULT_LIMITS: PullLimits = {
   deadlineMs: 30 * 60_000,
   retries: 4,
   maxRedirects: 5,
-}
-
-/** docker.io is a name, not a host; its API lives elsewhere. */
-const API_HOSTS: ReadonlyMap<string, string> = new Map([['docker.io', 'registry-1.docker.io']])
-
-/** The base URL of a registry's API. @throws OciError PolicyRefused for one that is not allowed */
-export function registryUrl(registry: string, settings: RegistrySettings): URL {
-  const allowed = settings.allow.length === 0 || settings.allow.includes(registry)
-  if (!allowed) throw new OciError('PolicyRefused', `the registry ${registry} is not allowed on this node`)
-  const mirror = Object.entries(settings.mirrors ?? {}).find(([host]) => host === registry)?.[1]
-  const host = mirror ?? API_HOSTS.get(registry) ?? registry
-  const scheme = settings.plainHttp.includes(mirror ?? registry) ? 'http' : 'https'
-  return new URL(`${scheme}://${host}/`)
-}
-
-/** docker.io keeps its own images in `library/`. */
-export function repositoryPath(registry: string, repository: string): string {
-  return registry === 'docker.io' && !repository.includes('/') ? `library/${repository}` : repository
 }

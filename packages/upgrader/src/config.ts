@@ -51,6 +51,38 @@ export const Component = Type.Object(
 )
 export type Component = Static<typeof Component>
 
+const Hosts = Type.Array(Host, { maxItems: 64 })
+const ProxyUrl = Type.String({ pattern: '^https?://[^\\s/]+/?$', maxLength: 1024 })
+
+/** Whom this node asks for images, and how. */
+const RegistryConfig = Type.Object(
+  {
+    /** Hosts (with port) that are asked by HTTP. */
+    plainHttp: { ...Hosts, default: [] },
+    /** PEM of a private CA, beside the system's; read again for each pull. */
+    caFile: Type.Optional(Path),
+    /** Registries, token servers and storage that may be asked, also at private addresses; empty: every public one. */
+    allow: { ...Hosts, default: [] },
+    /** Host by host, who is asked in its place, in order. */
+    mirrors: Type.Record(Host, Hosts, { ...strict, maxProperties: 64, default: {} }),
+    /** A docker config.json; only its `auths` are read, and again for each pull. */
+    credentialsFile: Type.Optional(Path),
+    /** By which proxies to go out, rather than by those that the environment names. */
+    proxy: Type.Optional(
+      Type.Object(
+        {
+          /** Also for HTTPS where `https` is not given. */
+          http: Type.Optional(ProxyUrl),
+          https: Type.Optional(ProxyUrl),
+          noProxy: Type.Array(Text, { maxItems: 256, default: [] }),
+        },
+        strict,
+      ),
+    ),
+  },
+  { ...strict, default: {} },
+)
+
 /** The file /etc/kubeedge/config/edgehub.yaml, read by edgehub and edgeadm. */
 export const EdgeConfig = Type.Object(
   {
@@ -64,16 +96,7 @@ export const EdgeConfig = Type.Object(
     ),
     certificates: Type.Object({ ca: Path, cert: Path, key: Path }, strict),
     registerNode: Type.Boolean({ default: false }),
-    registry: Type.Object(
-      {
-        plainHttp: Type.Array(Host, { maxItems: 64, default: [] }),
-        caFile: Type.Optional(Path),
-        allow: Type.Array(Host, { maxItems: 64, default: [] }),
-        /** Host by host, who is asked in its place. */
-        mirrors: Type.Record(Host, Host, { ...strict, maxProperties: 64, default: {} }),
-      },
-      { ...strict, default: {} },
-    ),
+    registry: RegistryConfig,
     policy: Type.Object(
       {
         tools: { ...Texts, default: ['keadm'] },

@@ -1,5 +1,6 @@
 import type { ParseArgsOptionsConfig } from 'node:util'
 import type { Clock, Logger } from '@upgrade-hub/core'
+import type { ProxySettings } from '@upgrade-hub/oci'
 import type { EdgeConfig } from '@upgrade-hub/upgrader'
 
 /** What a command gets. */
@@ -9,6 +10,8 @@ export interface CommandContext {
   readonly log: Logger
   /** Tests end this process at named points of an attempt. */
   readonly at: (point: string) => Promise<void>
+  /** What the environment says of proxies. */
+  readonly proxy: ProxySettings | undefined
   /** The configuration that `--config` names. @throws ConfigError */
   readonly config: () => Promise<EdgeConfig>
   /** Prints the answer: `text` for people, `data` with `--output json`. */

@@ -86,6 +86,7 @@ function context(values: CommandContext['values']): CommandContext & { printed: 
     clock: systemClock,
     log: silentLogger,
     at: () => Promise.resolve(),
+    proxy: undefined,
     config: () => loadEdgeConfig(file(CONFIG)),
     print: (text) => printed.push(text),
     ask: () => Promise.resolve(false),

@@ -48,10 +48,11 @@ export class ImageStore {
 
   image(
     layers: readonly Layer[],
-    change: (manifest: Record<string, unknown>) => object = (same) => same,
+    change: (manifest: Record<string, unknown>) => { mediaType?: unknown } = (same) => same,
+    platform: { os?: string; architecture?: string } = {},
   ): Descriptor {
     const rootfs = { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) }
-    const config = this.#json({ rootfs }, `${OCI}.config.v1+json`)
+    const config = this.#json({ ...platform, rootfs }, `${OCI}.config.v1+json`)
     const mediaType = `${OCI}.manifest.v1+json`
     const manifest = {
       schemaVersion: 2,
@@ -59,11 +60,14 @@ export class ImageStore {
       config,
       layers: layers.map(({ descriptor }) => descriptor),
     }
-    return this.#json(change(manifest), mediaType)
+    const changed = change(manifest)
+    return this.#json(changed, String(changed.mediaType))
   }
 
-  index(images: readonly { readonly image: Descriptor; readonly platform: Platform }[]): Descriptor {
-    const mediaType = `${OCI}.index.v1+json`
+  index(
+    images: readonly { readonly image: Descriptor; readonly platform: Platform }[],
+    mediaType = `${OCI}.index.v1+json`,
+  ): Descriptor {
     const manifests = images.map(({ image, platform: { os, arch, variant } }) => ({
       ...image,
       platform: { os, architecture: arch, ...(variant ? { variant } : {}) },

@@ -1,3 +1,4 @@
+export { HurriedClock } from './hurried-clock.ts'
 export {
   archive,
   type Compression,
@@ -7,4 +8,6 @@ export {
   ImageStore,
   type Layer,
 } from './image-store.ts'
-export { type Intercept, startTestRegistry, type TestRegistry } from './test-registry.ts'
+export { AGENT, FILE, PullBench, TAG } from './pull-bench.ts'
+export { startTestProxy, type TestProxy } from './test-proxy.ts'
+export { type Intercept, type ServerTls, startTestRegistry, type TestRegistry } from './test-registry.ts'

@@ -1,5 +1,5 @@
 import { access, constants, stat, statfs } from 'node:fs/promises'
-import { availableParallelism, cpus, freemem, totalmem } from 'node:os'
+import { availableParallelism, cpus, freemem, machine, totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import { compareVersions, formatImage, parseImage } from '@upgrade-hub/core'
 import type { Platform, Prepare } from '@upgrade-hub/protocol'
@@ -53,8 +53,13 @@ export async function checkSpace({ component, config, prepare }: StepContext): P
 export function hostPlatform(): Platform {
   const arch =
     { x64: 'amd64', arm64: 'arm64', arm: 'arm', ia32: '386' }[process.arch as string] ?? process.arch
-  const variant = arch === 'arm' ? { variant: 'v7' } : {}
+  const variant = arch === 'arm' ? { variant: armVariant(machine()) } : {}
   return { os: process.platform, arch, ...variant }
+}
+
+/** `armv6l` is what runs no v7 program; a 32-bit Node on a 64-bit kernel does. */
+function armVariant(name: string): string {
+  return /^arm(v[56])/.exec(name)?.[1] ?? 'v7'
 }
 
 function checkImagePolicy({ Image }: Prepare, { policy }: EdgeConfig): void {

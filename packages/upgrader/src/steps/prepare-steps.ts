@@ -35,15 +35,19 @@ export async function takeLock({ locks, config, prepare }: StepContext): Promise
 export async function fetchFiles(context: StepContext): Promise<Facts> {
   const { prepare, config } = context
   const folder = stagingFolder(config, prepare.TaskUID, prepare.Attempt)
-  await rm(folder, { recursive: true, force: true })
   await makeFolder(folder)
   const backup =
     prepare.Purpose === 'RollBack'
       ? await findBackup(config, context.component.name, prepare.Version)
       : undefined
-  if (backup) return { staged: await stageBackup(backup, folder) }
+  if (backup) {
+    await rm(folder, { recursive: true, force: true })
+    await makeFolder(folder)
+    return { staged: await stageBackup(backup, folder) }
+  }
   if (prepare.Image === '')
     throw new StepError('PullFailed', `no backup of ${prepare.Version} is whole, and no image is named`)
+  // What a pull has left there when it was killed, the next one goes on with.
   return pullFiles(context, folder)
 }
 

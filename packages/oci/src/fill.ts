@@ -1,0 +1,61 @@
+import { OciError } from './errors.ts'
+import type { Descriptor } from './manifest.ts'
+import type { PartialFile } from './partial-file.ts'
+import type { Answer, SourceClient } from './source.ts'
+
+/**
+ * Makes a partial file whole by one request, from where it ends. Nothing that the server says about lengths is believed:
+ * size and digest of the file are the proof. @throws OciError; `retry` says whether what is there is worth another try
+ */
+export async function fillFrom(
+  client: SourceClient,
+  file: PartialFile,
+  blob: Descriptor,
+  onSize: (bytes: number) => void,
+): Promise<void> {
+  if (file.size === blob.size && file.digest() === blob.digest) return onSize(file.size)
+  if (file.size >= blob.size) await file.restart()
+  const answer = await client.get(`blobs/${blob.digest}`, rangeFrom(file.size))
+  const resumed = await continues(answer, file, blob)
+  await file.append(counted(answer.body, blob.size - file.size, (more) => onSize(file.size + more)))
+  if (file.size < blob.size) throw new OciError('OCI_UNREACHABLE', tooShort(file, blob), { retry: 'backoff' })
+  const digest = file.digest()
+  if (digest === blob.digest) return
+  await file.restart()
+  // What came in pieces may be of two minds; once, from its start, it is asked for again.
+  const retry = resumed ? 'backoff' : 'never'
+  throw new OciError('OCI_DIGEST_MISMATCH', `the registry sent ${digest} for ${blob.digest}`, { retry })
+}
+
+function rangeFrom(size: number): Record<string, string> {
+  return size === 0 ? {} : { range: `bytes=${size}-` }
+}
+
+/** True when the answer goes on where the file ends; the file is empty when the answer is the whole blob instead. */
+async function continues(answer: Answer, file: PartialFile, blob: Descriptor): Promise<boolean> {
+  const { status, headers } = answer
+  const from = file.size
+  const range = /^bytes (?<start>\d+)-\d+\/(?<total>\d+|\*)$/.exec(headers['content-range'] ?? '')?.groups
+  const fits = Number(range?.['start']) === from && ['*', String(blob.size)].includes(range?.['total'] ?? '')
+  if (status === 206 && fits) return true
+  if (from > 0) await file.restart()
+  if (status === 200) return false
+  answer.discard()
+  throw new OciError('OCI_UNREACHABLE', `the registry answers ${status} to a range from ${from}`, {
+    retry: 'backoff',
+  })
+}
+
+async function* counted(body: AsyncIterable<Buffer>, cap: number, onBytes: (bytes: number) => void) {
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > cap) throw new OciError('OCI_TOO_LONG', 'the blob is longer than its manifest says')
+    onBytes(size)
+    yield chunk
+  }
+}
+
+function tooShort(file: PartialFile, blob: Descriptor): string {
+  return `the registry ended after ${file.size} of ${blob.size} bytes`
+}
