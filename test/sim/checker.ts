@@ -73,7 +73,7 @@ export class Checker {
     const kept = job ? jobPlan(job).keepCordonedOn : []
     if (kept.includes(status.reason ?? '') || kept.includes(status.phase)) this.#mayStay.add(nodeName)
     const hold = holdOf(this.#api.get('node', nodeName))
-    if (hold?.taskUID === task.metadata.uid)
+    if (hold?.taskUID === task.metadata.uid && !this.#mayStay.has(nodeName))
       this.#world.breach(`${nodeName} is still held when its task ends`)
   }
 

@@ -2,6 +2,7 @@ import type { NodeUpgradeJob, NodeUpgradeTask } from '@upgrade-hub/api'
 import {
   decideJob,
   decideTask,
+  endedPatch,
   holds,
   isEnd,
   isFinished,
@@ -294,9 +295,10 @@ export class SimHub {
       return this.#done(key)
     }
     if (isLive && !isEnd(statusOf(owner).phase)) return this.#done(key, 5_000)
+    const patch = isLive ? endedPatch(node, owner, this.#jobs.items.get(this.#jobName)) : restorePatch(node)
     this.#write(
       key,
-      () => this.#api.patch('node', node.name, restorePatch(node), OURS),
+      () => this.#api.patch('node', node.name, patch, OURS),
       (stored) => this.#keepNode(slimNode(stored)),
     )
   }

@@ -2,8 +2,8 @@ import { resultEnd } from './conclude.ts'
 import type { TaskDecision, TaskView } from './decisions.ts'
 import { finish } from './finish.ts'
 import { isFinished } from './halt.ts'
+import { endedPatch } from './kept.ts'
 import { RELEASE_FINALIZER } from './names.ts'
-import { restorePatch } from './node-patches.ts'
 import { reopen } from './retry.ts'
 import { currentAnswer, edgeSpoke, holds, resultOf, statusOf, timeOf } from './task-state.ts'
 
@@ -12,8 +12,8 @@ const CANCEL_PATIENCE_MS = 30_000
 
 /** What may still be due after the end: an open mark, the truth about an unknown end, the finalizer. */
 export function decideEnded(view: TaskView): TaskDecision {
-  const { task, node } = view
-  if (node && holds(node, task)) return { write: { target: 'node', patch: restorePatch(node) } }
+  const { task, node, job } = view
+  if (node && holds(node, task)) return { write: { target: 'node', patch: endedPatch(node, task, job) } }
   return turnToTruth(view) ?? reopen(view) ?? settleCancel(view) ?? dropFinalizer(view) ?? {}
 }
 

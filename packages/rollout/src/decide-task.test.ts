@@ -369,7 +369,10 @@ describe('a task that was told to proceed', () => {
     ['StateUnreadable', { keepCordonedOn: ['Unknown'] }, false],
   ])('after %s with %j the node is opened: %s (R19)', (outcome, upgradeHub, opens) => {
     const job = aJob({ upgradeHub })
-    const { write } = proceeding(reported(outcome), { job })
+    const first = proceeding(reported(outcome), { job }).write
+    expect(first?.target).toBe(opens ? 'node' : 'status')
+    const ended = first?.target === 'status' ? first.status : {}
+    const { write } = proceeding({ ...reported(outcome), ...(ended as Partial<TaskStatus>) }, { job })
     expect(write).toMatchObject({ target: 'node' })
     expect(write?.target === 'node' && write.patch.spec !== undefined).toBe(opens)
   })

@@ -1,6 +1,6 @@
 import { type End, endOf } from './conclude.ts'
 import type { HubEvent, TaskDecision, TaskView } from './decisions.ts'
-import { jobPlan, specProblem } from './job-plan.ts'
+import { staysCordoned } from './kept.ts'
 import { restorePatch } from './node-patches.ts'
 import { retryPauseMs } from './retry.ts'
 import type { SlimNode } from './slim-node.ts'
@@ -12,13 +12,15 @@ const MAX_SPENT = 8
 
 /**
  * Ends a task, or its attempt where the job grants another: first the node is let go of, then the end is written, so that
- * nothing stays marked for an ended task.
+ * nothing stays marked for an ended task. A node that is to stay cordoned is let go of when its end is stored: until then the
+ * end may still become another one.
  */
 export function finish(view: TaskView, end: End): TaskDecision {
   const { task, node, now } = view
   const pauseMs = retryPauseMs(view, end)
   if (pauseMs !== undefined) return tryAgain(view, end, pauseMs)
-  if (node && holds(node, task)) return { write: { target: 'node', patch: letGo(view, node, end) } }
+  const isHeld = node !== undefined && holds(node, task)
+  if (isHeld && !staysCordoned(view.job, end)) return { write: { target: 'node', patch: letGo(node, end) } }
   return {
     write: { target: 'status', status: endPatch(task, end, now) },
     events: endEvents(view, shownEnd(task, end)),
@@ -44,16 +46,10 @@ export function again(view: TaskView, end: End): TaskDecision {
   return { write: { target: 'status', status: againPatch(task, end, now) } }
 }
 
-function letGo(view: TaskView, node: SlimNode, end: End) {
+function letGo(node: SlimNode, end: End) {
   const upgrade =
     end.phase === 'Successful' && end.from && end.to ? { from: end.from, to: end.to } : undefined
-  return restorePatch(node, { keepCordoned: staysCordoned(view, end), ...(upgrade ? { upgrade } : {}) })
-}
-
-function staysCordoned({ job }: TaskView, end: End): boolean {
-  if (!job || specProblem(job.spec)) return false
-  const { keepCordonedOn } = jobPlan(job)
-  return keepCordonedOn.includes(end.reason) || keepCordonedOn.includes(end.phase)
+  return restorePatch(node, upgrade ? { upgrade } : {})
 }
 
 /** The events of an end, on the job and on the node; none for what never had its turn. */

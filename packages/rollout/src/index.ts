@@ -15,6 +15,7 @@ export { conditionOf, type Halt, haltOf, isAccepted, isFinished } from './halt.t
 export { type Counts, type Entry, JobIndex } from './job-index.ts'
 export { type JobPlan, jobPlan, specHash, specProblem } from './job-plan.ts'
 export { type JobStatusPatch, MAX_ROWS } from './job-status.ts'
+export { endedPatch } from './kept.ts'
 export { NODE_FIELD_MANAGER, RELEASE_FINALIZER } from './names.ts'
 export { type NodePatch, restorePatch, takePatch } from './node-patches.ts'
 export { isReason, REASONS, type Reason, type ReasonRule } from './reasons.ts'

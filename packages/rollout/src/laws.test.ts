@@ -7,6 +7,7 @@ import { decideTask } from './decide-task.ts'
 import type { TaskView } from './decisions.ts'
 import { JobIndex } from './job-index.ts'
 import { jobPlan } from './job-plan.ts'
+import { staysCordoned } from './kept.ts'
 import type { SlimNode } from './slim-node.ts'
 import { planHash } from './task-object.ts'
 import { isEnd, statusOf } from './task-state.ts'
@@ -279,14 +280,15 @@ describe('decideTask', () => {
     )
   })
 
-  it('ends a task only when its node is let go of', () => {
+  it('ends a task only when its node is let go of, or is to stay closed', () => {
     fc.assert(
       fc.property(anyView, (view) => {
         const after = applied(view)
         const ends = after && isEnd(statusOf(after.task).phase) && !isEnd(statusOf(view.task).phase)
         const isHeld =
           view.node?.uid === view.task.spec.nodeUID && view.node?.hold?.taskUID === view.task.metadata.uid
-        expect(ends && isHeld).not.toBe(true)
+        const stays = after && staysCordoned(view.job, statusOf(after.task))
+        expect(ends && isHeld && !stays).not.toBe(true)
       }),
       { numRuns: 2_000 },
     )

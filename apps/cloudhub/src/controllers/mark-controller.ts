@@ -1,6 +1,7 @@
-import type { NodeUpgradeTask } from '@upgrade-hub/api'
+import type { NodeUpgradeJob, NodeUpgradeTask } from '@upgrade-hub/api'
 import { KubeError, NODES } from '@upgrade-hub/kube'
 import {
+  endedPatch,
   isEnd,
   NODE_FIELD_MANAGER,
   restorePatch,
@@ -35,7 +36,7 @@ export class MarkController {
       this.#term.queues.tasks.add(taskKey(job.name, owner.metadata.name))
       return
     }
-    if (isEnd(statusOf(owner).phase)) return this.#release(node)
+    if (isEnd(statusOf(owner).phase)) return this.#release(node, endedPatch(node, owner, this.#jobOf(owner)))
     // The job is not open: nobody decides on the task, but the agent may be at work until its deadline.
     const waitMs = Date.parse(statusOf(owner).deadline ?? '') - this.#term.now()
     return waitMs > 0 ? { requeueAfterMs: Math.min(waitMs, LOOK_AGAIN_MS) } : this.#release(node)
@@ -55,14 +56,17 @@ export class MarkController {
     }
   }
 
-  async #release(node: SlimNode): Promise<{ requeueAfterMs: number } | void> {
+  #jobOf({ spec }: NodeUpgradeTask): NodeUpgradeJob | undefined {
+    const job = this.#term.job(spec.jobName)
+    return job?.metadata.uid === spec.owner.uid ? job : undefined
+  }
+
+  async #release(node: SlimNode, patch = restorePatch(node)): Promise<{ requeueAfterMs: number } | void> {
     const { client } = this.#term.options
     const options = { fieldManager: NODE_FIELD_MANAGER }
     try {
       const stored = slimNode(
-        await this.#term.write((signal) =>
-          client.patch(NODES, node.name, restorePatch(node), { ...options, signal }),
-        ),
+        await this.#term.write((signal) => client.patch(NODES, node.name, patch, { ...options, signal })),
       )
       this.#term.latest.node.put(stored.name, stored)
     } catch (error) {
