@@ -139,8 +139,11 @@ export const Proceed = Type.Object({
   NodeUID: Uid,
   /** The Node's take counter: a lower one than the highest seen is refused. */
   Epoch: Type.Integer({ minimum: 1 }),
-  /** The permission to stop the agent ends this long after its receipt, on the receiver's monotonic clock. */
-  ValidForSeconds: Type.Integer({ minimum: 1, maximum: 600 }),
+  /**
+   * The permission to stop the agent ends this long after its receipt, on the receiver's monotonic clock. 0 permits nothing
+   * and asks: who has this intent says what became of it, who has it not refuses it as expired.
+   */
+  ValidForSeconds: Type.Integer({ minimum: 0, maximum: 600 }),
 })
 export type Proceed = Static<typeof Proceed>
 

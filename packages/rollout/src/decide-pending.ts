@@ -39,8 +39,9 @@ function decideRunning(view: TaskView, plan: JobPlan, paused: boolean): TaskDeci
       return releaseStrayHold(view) ?? (view.mayPrepare && !paused ? prepare(view) : {})
     case 'resting':
       return releaseStrayHold(view) ?? { wakeAt: timeOf(statusOf(task).deadline) }
-    case 'preparing':
     case 'confirming':
+      return releaseStrayHold(view) ?? awaitConfirmed(view, plan)
+    case 'preparing':
     case 'unreachable':
       return releaseStrayHold(view) ?? awaitPrepared(view, plan)
     case 'answered':
@@ -70,12 +71,21 @@ function awaitPrepared(view: TaskView, plan: JobPlan): TaskDecision {
   const { task, now } = view
   const status = statusOf(task)
   const begun = timeOf(status.startTime)
-  const silentAt = begun + (edgeSpoke(status) ? prepareMs(task) : UNREACHABLE_AFTER_MS)
+  const spoke = edgeSpoke(status)
+  const silentAt = begun + (spoke ? prepareMs(task) : UNREACHABLE_AFTER_MS)
   if (status.reason !== 'Unreachable') return now < silentAt ? { wakeAt: silentAt } : markUnreachable()
+  if (spoke && now < silentAt) return noReason()
   const giveUpAt = begun + patienceMs(plan)
-  const endAt = edgeSpoke(status) ? Math.max(giveUpAt, begun + prepareMs(task)) : giveUpAt
+  const endAt = spoke ? Math.max(giveUpAt, begun + prepareMs(task)) : giveUpAt
   if (now < endAt) return { wakeAt: endAt }
   return finish(view, offlineEnd(plan, REASONS.Unreachable.sentence))
+}
+
+/** Everything is on the node and verified; the task says whom it waits for. */
+function awaitConfirmed(view: TaskView, plan: JobPlan): TaskDecision {
+  if (statusOf(view.task).reason === 'WaitingConfirmation') return awaitPrepared(view, plan)
+  const { sentence } = REASONS.WaitingConfirmation
+  return { write: { target: 'status', status: { reason: 'WaitingConfirmation', message: sentence } } }
 }
 
 /** Prepared, but the node is not Ready: it costs no place, and the job's policy for offline nodes ends it. */
@@ -89,6 +99,10 @@ function awaitReady(view: TaskView, plan: JobPlan): TaskDecision {
   }
   const until = timeOf(deadline)
   return now < until ? { wakeAt: until } : finish(view, offlineEnd(plan))
+}
+
+function noReason(): TaskDecision {
+  return { write: { target: 'status', status: { reason: null, message: null } } }
 }
 
 function patienceMs({ offline, timeoutSeconds }: JobPlan): number {
@@ -132,7 +146,7 @@ function decidePrepared(view: TaskView, plan: JobPlan, paused: boolean): TaskDec
   if (!node) return {}
   if (holds(node, task)) return { write: { target: 'status', status: proceedPatch(task, node, now) } }
   if (!node.ready) return awaitReady(view, plan)
-  if (statusOf(task).reason) return { write: { target: 'status', status: { reason: null, message: null } } }
+  if (statusOf(task).reason) return noReason()
   if (!view.released || paused || node.hold || node.deleting) return {}
   const cordon = plan.isolation === 'Cordon'
   return { write: { target: 'node', patch: takePatch(node, task, { cordon, now }) } }

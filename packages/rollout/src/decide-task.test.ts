@@ -2,6 +2,7 @@ import type { NodeUpgradeTask, TaskStatus } from '@upgrade-hub/api'
 import { describe, expect, it } from 'vitest'
 import { decideTask } from './decide-task.ts'
 import type { TaskDecision, TaskView } from './decisions.ts'
+import { nodeRow } from './rows.ts'
 import {
   aJob,
   aNode,
@@ -126,6 +127,24 @@ describe('a task that prepares', () => {
     const heard = { ...PREPARING, edge: { attempt: 1, seq: 2, step: 'E3' } }
     expect(decide(heard, { now: at(300) })).toEqual({ wakeAt: at(360) })
     expect(statusIn(decide(heard, { now: at(360) }))).toMatchObject({ reason: 'Unreachable' })
+  })
+
+  it('is not unreachable any more once the edge has spoken', () => {
+    const back = { ...PREPARING, reason: 'Unreachable', edge: { attempt: 1, seq: 2, step: 'E3' } }
+    expect(statusIn(decide(back, { now: at(200) }))).toMatchObject({ reason: null, message: null })
+  })
+
+  it('says that it waits for a person, and in its row too', () => {
+    const edge = { attempt: 1, seq: 4, step: 'E4c', actions: [{ action: 'Check', succ: true }] }
+    const asking = { ...PREPARING, edge }
+    const said = statusIn(decide(asking, { now: at(30) }))
+    expect(said).toMatchObject({ reason: 'WaitingConfirmation', message: expect.stringContaining('confirm') })
+    const waiting = { ...asking, reason: 'WaitingConfirmation' }
+    expect(decide(waiting, { now: at(30) })).toEqual({ wakeAt: at(360) })
+    expect(nodeRow(aTask(waiting)).actionFlow).toEqual([
+      { action: 'Check', status: 'True' },
+      { action: 'WaitingConfirmation', status: 'Unknown' },
+    ])
   })
 
   it.each<['Skip' | 'Fail' | 'Queue', number, string]>([

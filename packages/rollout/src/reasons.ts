@@ -42,6 +42,7 @@ const ROWS = {
 
   // the hub, while it waits
   Unreachable: ['Pending', '', 'retry', 'never', 'the node does not answer'],
+  WaitingConfirmation: ['Pending', '', 'free', 'never', 'the node waits for `edgeadm ctl confirm`'],
   Busy: ['Pending', '', 'retry', 'never', 'another upgrade holds the node'],
   PermissionExpired: ['Pending', '', 'retry', 'never', 'the permission to proceed came too late to the node'],
   PreparedStale: [

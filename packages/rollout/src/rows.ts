@@ -8,13 +8,17 @@ import type {
 import { historyId } from '@upgrade-hub/core'
 import { statusOf } from './task-state.ts'
 
+/** Not yet over: of KubeEdge's three words for a status the one that it never writes. */
+const WAITING: ActionFlowEntry = { action: 'WaitingConfirmation', status: 'Unknown' }
+
 /** The row of one node in `status.nodeStatus`: KubeEdge's fields, and our code as `outcome`. */
 export function nodeRow(task: NodeUpgradeTask): NodeStatusRow {
   const status = statusOf(task)
   const { phase, message, reason, edge } = status
   const from = status.fromVersion ?? edge?.answer?.fromVersion
   const current = phase === 'Successful' ? (status.toVersion ?? task.spec.version) : from
-  const flow = (edge?.attempt === status.attempt ? edge?.actions : undefined) ?? []
+  const over = (edge?.attempt === status.attempt ? edge?.actions : undefined) ?? []
+  const flow = reason === 'WaitingConfirmation' ? [...over.map(flowEntry), WAITING] : over.map(flowEntry)
   return {
     nodeName: task.spec.nodeName,
     phase,
@@ -22,7 +26,7 @@ export function nodeRow(task: NodeUpgradeTask): NodeStatusRow {
     ...(reason ? { outcome: reason } : {}),
     ...(current ? { currentVersion: current } : {}),
     ...(phase === 'Successful' && from ? { historicVersion: from } : {}),
-    ...(flow.length > 0 ? { actionFlow: flow.map(flowEntry) } : {}),
+    ...(flow.length > 0 ? { actionFlow: flow } : {}),
   }
 }
 

@@ -102,6 +102,18 @@ describe('one attempt', () => {
     },
   )
 
+  it('says of a permission that it never had that it has expired, and waits on', TIMEOUT, async () => {
+    const { prepare, proceed } = intents()
+    await hub.ask('upgrade', prepare)
+    const ask = { ...proceed, ValidForSeconds: 0 }
+    const refused = { Value: 'refused', Code: 'PermissionExpired' }
+    expect(await hub.ask('proceed', ask)).toMatchObject(refused)
+    // The permission itself, overtaken by the question, permits nothing any more (F11).
+    expect(await hub.ask('proceed', proceed)).toMatchObject(refused)
+    expect((await node.view(prepare.HistoryID))?.phase).toBe('prepared')
+    expect(await node.fixture.starts()).toEqual([OLD])
+  })
+
   it('is finished and reported although the hub dies and comes back', TIMEOUT, async () => {
     const { prepare, proceed, id } = intents()
     await hub.ask('upgrade', prepare)

@@ -13,6 +13,7 @@ import { swapIn } from './swap.ts'
 
 /** E5: the lock, everything checked once more, the backup, and at the very end the permission to stop the agent. */
 export async function backUpAndAsk(context: StepContext): Promise<Facts> {
+  await checkPermit(context)
   const lock = await takeLockNow(context)
   await recheck(context)
   const { config, component, prepare, state, clock } = context
@@ -87,8 +88,12 @@ async function recheck(context: StepContext): Promise<void> {
 }
 
 /** A cancel and the stop race for one file; then the permission is looked at, last of all. */
-async function passGate({ inbox }: StepContext): Promise<void> {
-  if ((await inbox.passGate('stop')) === 'cancel') throw new CancelledError()
+async function passGate(context: StepContext): Promise<void> {
+  if ((await context.inbox.passGate('stop')) === 'cancel') throw new CancelledError()
+  await checkPermit(context)
+}
+
+async function checkPermit({ inbox }: StepContext): Promise<void> {
   const permit = await inbox.permit()
   if (permit?.boot !== (await bootId()))
     throw new NotNowError('PermissionExpired', 'it was given before the restart')

@@ -15,7 +15,7 @@ export interface IntentFrame {
   readonly content: Prepare | Proceed | TaskRef
 }
 
-/** A permission that is about to end is not sent: it would only be refused. */
+/** A permission that is about to end is sent as none: what is left of it would be used up on the way. */
 const MIN_VALID_SECONDS = 5
 const MAX_VALID_SECONDS = 600
 const CHECKS: ReadonlySet<string> = new Set(['cpu', 'mem', 'disk'])
@@ -35,8 +35,8 @@ export function intentState({ status }: NodeUpgradeTask): IntentState | undefine
 }
 
 /**
- * The frame of the task's intent at `now` (API-server time, ms); undefined when there is none, or a permission that would
- * end in less than 5 s.
+ * The frame of the task's intent at `now` (API-server time, ms); undefined when there is none. A permission with less than
+ * 5 s left permits nothing any more, but it asks: an edge that never had it refuses it, so the node is not held for long.
  */
 export function intentFrame(task: NodeUpgradeTask, now: number): IntentFrame | undefined {
   switch (task.status?.intent?.verb) {
@@ -93,13 +93,13 @@ function prepareOf(task: NodeUpgradeTask): Prepare {
 function proceedFrame(task: NodeUpgradeTask, now: number): IntentFrame | undefined {
   const { spec, status } = task
   const leftMs = Date.parse(status?.intent?.notAfter ?? '') - now
+  if (Number.isNaN(leftMs)) return undefined
   const seconds = Math.min(Math.floor(leftMs / 1000), MAX_VALID_SECONDS)
-  if (!(seconds >= MIN_VALID_SECONDS)) return undefined
   const content = {
     ...refOf(task),
     NodeUID: spec.nodeUID ?? '',
     Epoch: status?.intent?.epoch ?? 0,
-    ValidForSeconds: seconds,
+    ValidForSeconds: seconds < MIN_VALID_SECONDS ? 0 : seconds,
   }
   return { operation: OPERATION.proceed, content }
 }

@@ -64,8 +64,14 @@ describe('intentFrame', () => {
   })
 
   it.each([
-    ['has less than five seconds left', proceeding(at(4.9))],
-    ['has run out', proceeding(at(-1))],
+    ['has less than five seconds left', at(4.9)],
+    ['has run out', at(-1)],
+  ])('only asks when a permission %s', (_, notAfter) => {
+    const frame = intentFrame(proceeding(notAfter), now)
+    expect(validate('Proceed', frame?.content)).toMatchObject({ ValidForSeconds: 0, Epoch: 4 })
+  })
+
+  it.each([
     ['has no end', makeTask({ intent: { seq: 2, verb: 'proceed', epoch: 1 } })],
     ['has an end that is no time', proceeding('soon')],
   ])('is nothing when a permission %s', (_, task) => {
@@ -149,13 +155,15 @@ describe('SessionIntents', () => {
     expect(sent).toHaveLength(2)
   })
 
-  it('tells the edge what is left of a permission each time, and stops when too little is', async () => {
+  it('tells the edge what is left of a permission each time, and then asks what became of it', async () => {
     stored(proceeding(at(30)))
     await clock.advance(300_000)
     const validity = sent.map(({ content }) => (content as Proceed).ValidForSeconds)
     expect(validity[0]).toBe(30)
     expect(validity).toEqual(validity.toSorted((a, b) => b - a))
-    expect(Math.min(...validity)).toBeGreaterThanOrEqual(5)
+    expect(validity.filter((seconds) => seconds > 0 && seconds < 5)).toEqual([])
+    expect(validity.at(-1)).toBe(0)
+    stored(makeTask({ ...answered('refused', 2), intent: { seq: 2, verb: 'proceed' } }))
     expect(clock.pending).toBe(0)
   })
 
