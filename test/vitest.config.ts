@@ -63,6 +63,15 @@ export default defineConfig({
           ...oneAtATime,
         },
       },
+      {
+        extends: true,
+        test: {
+          name: 'lab',
+          include: ['test/lab/**/*.test.ts'],
+          globalSetup: ['test/lab/setup.ts'],
+          ...oneAtATime,
+        },
+      },
     ],
   },
 })

@@ -20,6 +20,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   cloudhub: ['core', 'api', 'protocol', 'rollout', 'kube', 'channel', 'pki', 'observability', 'embedded'],
   edgehub: ['core', 'protocol', 'channel', 'upgrader', 'pki', 'observability'],
   edgeadm: ['core', 'protocol', 'upgrader', 'oci', 'pki', 'observability'],
+  'node-package': [],
   demo: ['core', 'api', 'protocol', 'kube', 'embedded', 'pki', 'upgrader', 'observability', 'cloudhub'],
 }
 

@@ -19,6 +19,7 @@ const PLANES_OF: Readonly<Record<string, readonly PlaneName[]>> = {
   'integration-real': ['real'],
   conformance: ['embedded', 'real'],
   system: ['real'],
+  lab: ['real'],
 }
 
 /** Starts the project's planes once, with our kinds and the hub's rights installed, for all of its test files. */

@@ -13,6 +13,7 @@ export const LAYERS: readonly Layer[] = [
   { name: 'integration', plane: 'real', project: 'integration-real' },
   { name: 'conformance', plane: 'both', project: 'conformance' },
   { name: 'system', plane: 'real', project: 'system' },
+  { name: 'lab', plane: 'real', project: 'lab' },
 ]
 
 export function needsRealPlane({ plane }: Layer): boolean {

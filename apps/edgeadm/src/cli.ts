@@ -7,6 +7,7 @@ import { DEFAULT_CONFIG_PATH, type Environment } from './config.ts'
 import { EXIT } from './exit-codes.ts'
 import { faultPoint } from './faults.ts'
 import { helpText } from './help.ts'
+import { readiness } from './readiness.ts'
 
 /** Where a command line writes. */
 export interface Output {
@@ -66,6 +67,7 @@ async function runCommand(command: Command, options: CliOptions): Promise<number
     log,
     at: faultPoint(environment),
     proxy: environment.proxy,
+    ready: readiness(environment),
     config: () => loadEdgeConfig(config ?? DEFAULT_CONFIG_PATH),
     print: (text, data) => output.out(format === 'json' ? JSON.stringify(data) : text),
     ask,

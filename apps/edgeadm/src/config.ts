@@ -11,12 +11,21 @@ export interface Environment {
   readonly fault: string | undefined
   /** `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`, also in lower case. An updater that edgehub starts inherits none. */
   readonly proxy: ProxySettings | undefined
+  /** `UPGRADE_HUB_LOG`: a file that gets every line of the log, beside standard error. */
+  readonly logFile: string | undefined
+  /** `NOTIFY_SOCKET` of systemd, which waits to hear that this unit is ready. @see sd_notify(3) */
+  readonly notifySocket: string | undefined
 }
 
 type Variables = Readonly<Record<string, string | undefined>>
 
 export function readEnvironment(env: Variables = process.env): Environment {
-  return { fault: FAULT.exec(env['UPGRADE_HUB_FAULT'] ?? '')?.groups?.['point'], proxy: proxyIn(env) }
+  return {
+    fault: FAULT.exec(env['UPGRADE_HUB_FAULT'] ?? '')?.groups?.['point'],
+    proxy: proxyIn(env),
+    logFile: env['UPGRADE_HUB_LOG'],
+    notifySocket: env['NOTIFY_SOCKET'],
+  }
 }
 
 function proxyIn(env: Variables): ProxySettings | undefined {

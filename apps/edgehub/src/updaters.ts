@@ -4,6 +4,8 @@ import type { AttemptStore, AttemptView } from '@upgrade-hub/upgrader'
 /** Time for a slow device to start one; then one that ends without getting anywhere is started again ever later. */
 const FIRST_WAIT_MS = 10_000
 const MAX_WAIT_MS = 60_000
+/** One that could not be started: its unit of a moment ago may still be on its way out. */
+const FAILED_WAIT_MS = 1_000
 
 interface Launch {
   readonly stage: string
@@ -37,10 +39,11 @@ export class Updaters {
   async ensure(view: AttemptView): Promise<void> {
     if (!view.needsUpdater) return void this.#launches.delete(view.id)
     if (!this.#isDue(view) || (await this.#store.isUpdaterAlive(view.id))) return
-    this.#note(view)
+    this.#note(view, FIRST_WAIT_MS)
     try {
       await this.#launch(view.id)
     } catch (error) {
+      this.#note(view, FAILED_WAIT_MS)
       this.#log.error(
         { attempt: view.id, error: messageOf(error) },
         'no updater could be started, trying again',
@@ -53,11 +56,11 @@ export class Updaters {
     return last?.stage !== stageOf(view) || this.#clock.monotonic() >= last.notBefore
   }
 
-  #note(view: AttemptView): void {
+  #note(view: AttemptView, firstMs: number): void {
     const last = this.#launches.get(view.id)
     const stage = stageOf(view)
     const tries = last?.stage === stage ? last.tries + 1 : 0
-    const waitMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries, 10))
+    const waitMs = Math.min(MAX_WAIT_MS, firstMs * 2 ** Math.min(tries, 10))
     this.#launches.set(view.id, { stage, tries, notBefore: this.#clock.monotonic() + waitMs })
   }
 }

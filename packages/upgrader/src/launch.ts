@@ -7,6 +7,7 @@ import { type Logger, parseHistoryId } from '@upgrade-hub/core'
 import type { EdgeConfig } from './config.ts'
 import { CommandError } from './errors.ts'
 import { run, SAFE_ENV, systemProgram } from './host/command.ts'
+import { updaterSandbox } from './sandbox.ts'
 import { attemptPaths } from './store/paths.ts'
 
 const LAUNCH_TIMEOUT_MS = 15_000
@@ -33,16 +34,20 @@ export async function launchUpdater(options: LaunchOptions): Promise<void> {
   const { config, configPath, id, edgeadm, log } = options
   const argv = [...edgeadm, 'attempt', 'run', '--config', configPath, '--id', id]
   log.info({ attempt: id, detach: config.detach }, 'starting an updater')
-  if (config.detach === 'systemd') await launchUnit(id, argv, options.env ?? {})
+  if (config.detach === 'systemd') await launchUnit(options, argv)
   else await launchSession(options, argv)
 }
 
+interface UpdaterUnit {
+  readonly id: string
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** Settings as in a unit file. */
+  readonly sandbox: readonly string[]
+}
+
 /** The arguments of systemd-run: nothing that stops edgehub or the agent can stop this unit. */
-export function unitArgs(
-  id: string,
-  argv: readonly string[],
-  env: Readonly<Record<string, string>>,
-): string[] {
+export function unitArgs({ id, argv, env, sandbox }: UpdaterUnit): string[] {
   const { task, attempt } = parseHistoryId(id) ?? { task: id, attempt: 1 }
   const hash = createHash('sha256').update(task).digest('hex').slice(0, 16)
   const variables = Object.entries({ ...SAFE_ENV, ...env }).map(
@@ -55,20 +60,23 @@ export function unitArgs(
     '--no-block',
     '--property=KillMode=process',
     '--property=UMask=0077',
+    '--property=OOMScoreAdjust=-500',
+    // On a command line a percent sign means itself.
+    ...sandbox.map((setting) => `--property=${setting.replaceAll('%%', '%')}`),
     ...variables,
     '--',
     ...argv,
   ]
 }
 
-async function launchUnit(
-  id: string,
-  argv: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<void> {
+/** The journal of systemd gets what it says, and the log beside the attempt too, of which a part travels with the result. */
+async function launchUnit({ config, id, env }: LaunchOptions, argv: readonly string[]): Promise<void> {
   const program = await systemProgram('systemd-run')
   if (!program) throw new CommandError('systemd-run', 'this host has none')
-  await run(program, unitArgs(id, argv, env), { timeoutMs: LAUNCH_TIMEOUT_MS })
+  const { log } = attemptPaths(config, id)
+  await (await openLog(log)).close()
+  const args = unitArgs({ id, argv, env: { ...env, UPGRADE_HUB_LOG: log }, sandbox: updaterSandbox(config) })
+  await run(program, args, { timeoutMs: LAUNCH_TIMEOUT_MS })
 }
 
 async function launchSession({ config, id, env }: LaunchOptions, argv: readonly string[]): Promise<void> {

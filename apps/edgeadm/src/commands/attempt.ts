@@ -1,5 +1,5 @@
-import { openAttemptStore } from '@upgrade-hub/upgrader'
-import { openLocalAttempts, runAttempt } from '@upgrade-hub/upgrader/attempt'
+import { type AttemptView, LockHeldError, openAttemptStore } from '@upgrade-hub/upgrader'
+import { openLocalAttempts, type RunOptions, runAttempt } from '@upgrade-hub/upgrader/attempt'
 import { EXIT, exitCodeOf } from '../exit-codes.ts'
 import { portsOf } from '../ports.ts'
 import type { Command } from './command.ts'
@@ -22,7 +22,10 @@ export const attemptRun: Command = {
   },
 }
 
-/** What the boot unit calls before the agent's own unit starts. */
+/**
+ * What the boot unit calls. The agent's unit waits for `ready`, which comes when its files are whole and what they are is
+ * in the journal, and at once when nothing was interrupted between stop and start: no download keeps an agent down.
+ */
 export const attemptResume: Command = {
   name: 'attempt resume',
   summary: 'carry on every attempt that a crash or a reboot has interrupted',
@@ -32,8 +35,24 @@ export const attemptResume: Command = {
     const config = await context.config()
     const views = [...(await openAttemptStore(config).attempts()), ...(await openLocalAttempts(config))]
     const open = views.filter((view) => view.needsUpdater)
-    for (const { id } of open) await runAttempt({ config, id, ports: portsOf(config, context) })
+    const ports = { ...portsOf(config, context), agentMayRun: context.ready }
+    const carryOn = async (views: readonly AttemptView[]) => {
+      for (const { id } of views) await runUnlessTaken({ config, id, ports })
+    }
+    await carryOn(open.filter(({ pastStop }) => pastStop))
+    await context.ready()
+    await carryOn(open.filter(({ pastStop }) => !pastStop))
     context.print(`${open.length} attempts carried on`, { attempts: open.map(({ id }) => id) })
     return EXIT.ok
   },
+}
+
+/** edgehub is up as well and may have been faster. */
+async function runUnlessTaken(options: RunOptions): Promise<void> {
+  try {
+    await runAttempt(options)
+  } catch (error) {
+    if (!(error instanceof LockHeldError)) throw error
+    options.ports.log.info({ attempt: options.id }, 'another updater is at work')
+  }
 }

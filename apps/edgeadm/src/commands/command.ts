@@ -12,6 +12,8 @@ export interface CommandContext {
   readonly at: (point: string) => Promise<void>
   /** What the environment says of proxies. */
   readonly proxy: ProxySettings | undefined
+  /** Tells systemd, where it waits for it, that the units behind this one may start; once is enough. */
+  readonly ready: () => Promise<void>
   /** The configuration that `--config` names. @throws ConfigError */
   readonly config: () => Promise<EdgeConfig>
   /** Prints the answer: `text` for people, `data` with `--output json`. */

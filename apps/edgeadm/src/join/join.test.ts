@@ -87,6 +87,7 @@ function context(values: CommandContext['values']): CommandContext & { printed: 
     log: silentLogger,
     at: () => Promise.resolve(),
     proxy: undefined,
+    ready: () => Promise.resolve(),
     config: () => loadEdgeConfig(file(CONFIG)),
     print: (text) => printed.push(text),
     ask: () => Promise.resolve(false),

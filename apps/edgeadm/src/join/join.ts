@@ -68,10 +68,10 @@ async function keyOf({ nodeName, paths }: JoinPlan): Promise<string> {
 }
 
 async function installUnits({ paths }: JoinPlan, config: string): Promise<string> {
-  const agent = parseEdgeConfig(config, paths.config).components[0]?.service
-  const agentUnit = agent?.manager === 'systemd' ? agent.unit : 'edgecore.service'
   const programs = programsBeside(process.execPath, realpathSync(process.argv[1] ?? ''))
-  const units = unitFiles(programs, paths.config, agentUnit)
+  const settings = parseEdgeConfig(config, paths.config)
+  const units = unitFiles(programs, paths.config, settings)
+  for (const folder of [settings.paths.state, settings.paths.etc]) await makeFolder(folder)
   for (const [name, text] of Object.entries(units)) await write(joinPath(paths.units, name), text, 0o644)
   const systemctl = paths.root === '/' ? await systemProgram('systemctl') : undefined
   if (!systemctl) return 'start it with: systemctl enable --now upgrade-hub-resume.service edgehub.service'

@@ -6,7 +6,7 @@ import { acquireLock } from '../host/lock.ts'
 import { recordOf } from '../machine/fold.ts'
 import { Journal, setAside } from '../machine/journal.ts'
 import type { AttemptEvent, AttemptState } from '../machine/state.ts'
-import { isPastStop, isRest, RULES } from '../machine/steps.ts'
+import { isPastStop, isRest, keepsAgentDown, RULES } from '../machine/steps.ts'
 import { createService } from '../service/service.ts'
 import type { Ports, StepContext } from '../steps/context.ts'
 import { STEP_RUNS } from '../steps/table.ts'
@@ -120,6 +120,7 @@ async function append(base: Base, journal: Journal, event: AttemptEvent): Promis
 async function perform(base: Base, state: AttemptState): Promise<AttemptEvent> {
   const watched = stageSignal(state, base.prepare.Timeouts, base)
   try {
+    if (!keepsAgentDown(state.step)) await base.agentMayRun?.()
     if (isPastStop(state.step)) await takeLockAnyway(base.locks, base)
     await base.at(`${state.step}.before`)
     if (RULES[state.step].stage !== 'rollback') watched.signal.throwIfAborted()

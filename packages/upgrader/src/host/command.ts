@@ -14,13 +14,15 @@ export const SAFE_ENV: Readonly<Record<string, string>> = {
 export interface CommandOptions {
   readonly timeoutMs: number
   readonly signal?: AbortSignal
+  /** Added to the allow-listed environment. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Runs a program by absolute path and argv, without a shell; its output, 64 KiB at most. @throws CommandError */
 export function run(program: string, args: readonly string[], options: CommandOptions): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const settings = {
-    env: SAFE_ENV,
+    env: { ...SAFE_ENV, ...options.env },
     cwd: '/',
     timeout: options.timeoutMs,
     killSignal: 'SIGKILL' as const,

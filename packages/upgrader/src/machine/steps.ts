@@ -144,6 +144,13 @@ export function isPastStop(step: Step): boolean {
   return PAST_STOP.has(step)
 }
 
+const AGENT_DOWN: ReadonlySet<Step> = new Set(['E6', 'E7', 'R5', 'R6', 'R7'])
+
+/** Steps in which nobody may start the agent: its files are about to change. */
+export function keepsAgentDown(step: Step): boolean {
+  return AGENT_DOWN.has(step)
+}
+
 /** Where an updater has nothing to do until somebody wants something. */
 export function isRest(step: Step): boolean {
   return step === 'prepared' || step === 'ended'

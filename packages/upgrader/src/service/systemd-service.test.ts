@@ -4,6 +4,8 @@ import { stateOf, unitProblem } from './systemd-service.ts'
 
 const SHOW = `LoadState=loaded
 ActiveState=active
+SubState=running
+Job=
 MainPID=42
 NRestarts=1
 ExecMainStartTimestampMonotonic=9000
@@ -17,10 +19,16 @@ describe('what systemctl shows', () => {
   })
 
   it.each([
-    ['activating', { running: false, starting: true }],
-    ['failed', { running: false, starting: false }],
-  ])('as %s is not running', (state, expected) => {
-    expect(stateOf(SHOW.replace('=active', `=${state}`))).toMatchObject(expected)
+    ['activating', 'start', '', { running: false, starting: true }],
+    ['failed', 'failed', '', { running: false, starting: false }],
+    ['inactive', 'dead', '', { running: false, starting: false }],
+    ['inactive', 'dead', '7', { running: false, starting: true }],
+    ['activating', 'auto-restart', '', { running: false, starting: false }],
+    ['active', 'exited', '', { running: false, starting: false }],
+    ['active', 'running', '7', { running: true, starting: false }],
+  ])('as %s (%s) with the job "%s" is what health goes by', (active, sub, job, expected) => {
+    const show = SHOW.replace('=active', `=${active}`).replace('=running', `=${sub}`)
+    expect(stateOf(show.replace('Job=', `Job=${job}`))).toMatchObject(expected)
   })
 
   /** F24 */
@@ -36,10 +44,12 @@ describe('what systemctl shows', () => {
 
 describe('the unit of an updater', () => {
   it('has a name of its own for each attempt, survives its parent, and inherits nothing', () => {
-    const args = unitArgs('a.job.2', ['/usr/bin/node', 'main.js', 'attempt', 'run'], {})
+    const argv = ['/usr/bin/node', 'main.js', 'attempt', 'run']
+    const args = unitArgs({ id: 'a.job.2', argv, env: {}, sandbox: ['ReadWritePaths="-/a%%b"'] })
     expect(args[0]).toMatch(/^--unit=upgrade-hub-[0-9a-f]{16}-2$/)
     expect(args).toContain('--property=KillMode=process')
-    expect(args.slice(args.indexOf('--') + 1)).toEqual(['/usr/bin/node', 'main.js', 'attempt', 'run'])
+    expect(args).toContain('--property=ReadWritePaths="-/a%b"')
+    expect(args.slice(args.indexOf('--') + 1)).toEqual(argv)
     expect(args.filter((arg) => arg.startsWith('--setenv'))).toEqual([
       '--setenv=PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
       '--setenv=LANG=C.UTF-8',

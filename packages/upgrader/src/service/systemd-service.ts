@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises'
 import { type Clock, messageOf } from '@upgrade-hub/core'
 import type { Component, ServiceConfig } from '../config.ts'
 import { CommandError, StepError } from '../errors.ts'
@@ -7,11 +7,11 @@ import type { Service, ServiceState } from './service.ts'
 import { waitUntil } from './wait.ts'
 
 const COMMAND_TIMEOUT_MS = 30_000
-const START_TIMEOUT_MS = 90_000
 const KILL_WAIT_MS = 5_000
 const POLL_MS = 100
 const RUNTIME_UNITS = '/run/systemd/system'
-const PROPERTIES = 'LoadState,ActiveState,MainPID,NRestarts,ExecMainStartTimestampMonotonic,ExecStart'
+const PROPERTIES =
+  'LoadState,ActiveState,SubState,Job,MainPID,NRestarts,ExecMainStartTimestampMonotonic,ExecStart,NeedDaemonReload'
 
 /** An agent as a systemd unit, driven by systemctl's absolute path and argv. */
 export class SystemdService implements Service {
@@ -38,15 +38,16 @@ export class SystemdService implements Service {
   }
 
   async hold(): Promise<void> {
-    const folder = `${RUNTIME_UNITS}/${this.#unit}.d`
-    await mkdir(folder, { recursive: true, mode: 0o755 })
-    await writeFile(`${folder}/90-upgrade-hub-hold.conf`, '[Service]\nRestart=no\n', { mode: 0o644 })
-    await this.#systemctl(['daemon-reload'])
+    await mkdir(this.#dropIns, { recursive: true, mode: 0o755 })
+    await writeFile(this.#holdFile, '[Service]\nRestart=no\n', { mode: 0o644 })
+    await this.#reloadIfNeeded()
   }
 
+  /** Who died between the two halves of an earlier release left a manager that still holds: it is asked, too. */
   async release(): Promise<void> {
-    await rm(`${RUNTIME_UNITS}/${this.#unit}.d/90-upgrade-hub-hold.conf`, { force: true })
-    await this.#systemctl(['daemon-reload'])
+    await rm(this.#holdFile, { force: true })
+    await rmdir(this.#dropIns).catch(() => undefined)
+    await this.#reloadIfNeeded()
   }
 
   async stop(): Promise<void> {
@@ -56,13 +57,22 @@ export class SystemdService implements Service {
     if (!(await this.#isGone(KILL_WAIT_MS))) throw new StepError('StopFailed', `${this.#unit} does not stop`)
   }
 
+  /** Only asks for it: at boot the unit may have to wait for others, and `state` says `starting` as long as it does. */
   async start(): Promise<void> {
     try {
       await this.#systemctl(['reset-failed', this.#unit]).catch(() => undefined)
-      await this.#systemctl(['start', this.#unit], START_TIMEOUT_MS)
+      await this.#systemctl(['start', '--no-block', this.#unit])
     } catch (error) {
       throw new StepError('StartFailed', messageOf(error), { cause: error })
     }
+  }
+
+  get #dropIns(): string {
+    return `${RUNTIME_UNITS}/${this.#unit}.d`
+  }
+
+  get #holdFile(): string {
+    return `${this.#dropIns}/90-upgrade-hub-hold.conf`
   }
 
   #isGone(limitMs: number): Promise<boolean> {
@@ -72,23 +82,32 @@ export class SystemdService implements Service {
     })
   }
 
+  async #reloadIfNeeded(): Promise<void> {
+    const { NeedDaemonReload } = parseProperties(await this.#show())
+    if (NeedDaemonReload !== 'no') await this.#systemctl(['daemon-reload'])
+  }
+
   #show(): Promise<string> {
     return this.#systemctl(['show', `--property=${PROPERTIES}`, this.#unit])
   }
 
-  async #systemctl(args: readonly string[], timeoutMs = COMMAND_TIMEOUT_MS): Promise<string> {
+  async #systemctl(args: readonly string[]): Promise<string> {
     const program = await systemProgram('systemctl')
     if (!program) throw new CommandError('systemctl', 'this host has none')
-    return run(program, args, { timeoutMs })
+    return run(program, args, { timeoutMs: COMMAND_TIMEOUT_MS })
   }
 }
 
-/** Reads `systemctl show`. */
+/** Reads `systemctl show`. A unit that waits to be restarted has failed, one with a job of its own is on its way. */
 export function stateOf(show: string): ServiceState {
-  const { ActiveState, MainPID, NRestarts, ExecMainStartTimestampMonotonic } = parseProperties(show)
+  const { ActiveState, SubState, Job, MainPID, NRestarts, ExecMainStartTimestampMonotonic } =
+    parseProperties(show)
+  const running = ActiveState === 'active' && SubState === 'running'
+  const changing = ActiveState === 'activating' || ActiveState === 'reloading'
+  const queued = Job !== undefined && Job !== '' && Job !== '0'
   return {
-    running: ActiveState === 'active' && MainPID !== '0',
-    starting: ActiveState === 'activating' || ActiveState === 'reloading',
+    running,
+    starting: !running && SubState !== 'auto-restart' && (changing || queued),
     identity: `${MainPID}:${ExecMainStartTimestampMonotonic}:${NRestarts}`,
   }
 }

@@ -35,6 +35,8 @@ export interface Ports {
   readonly log: Logger
   pull(request: PullRequest): Promise<Pulled>
   post(result: Result): Promise<PostOutcome>
+  /** Called before every step in which the agent may run: whoever holds it back at boot lets it go. */
+  agentMayRun?(): Promise<void>
   /** A named point of the code where tests end this process. */
   at(point: string): Promise<void>
 }
