@@ -177,6 +177,21 @@ export const BAD_JOBS: readonly BadJob[] = [
     sentence: 'should be greater than or equal to 60',
   },
   {
+    title: 'two waves of one name',
+    spec: { ...base, upgradeHub: { waves: [{ name: 'a' }, { name: 'a' }] } },
+    sentence: 'Duplicate value',
+  },
+  {
+    title: 'a wave with the name of the last',
+    spec: { ...base, upgradeHub: { waves: [{ name: 'rest' }] } },
+    sentence: 'rest is the name of the last wave',
+  },
+  {
+    title: 'a wave without a name',
+    spec: { ...base, upgradeHub: { waves: [{ size: 1 }] } },
+    sentence: 'Required value',
+  },
+  {
     title: 'an endless stage',
     spec: { ...base, upgradeHub: { timeouts: { checkSeconds: 604_801 } } },
     sentence: 'should be less than or equal to 604800',
@@ -220,6 +235,23 @@ export const GOOD_SPECS: readonly (readonly [string, unknown])[] = [
     },
   ],
   ['the least', base],
+  [
+    'waves',
+    {
+      ...base,
+      upgradeHub: {
+        waves: [
+          { name: 'canary', size: '1%', soakSeconds: 600 },
+          {
+            name: 'lab',
+            labelSelector: { matchLabels: { site: 'lab' } },
+            approval: 'Required',
+            maxConcurrent: '50%',
+          },
+        ],
+      },
+    },
+  ],
   [
     'budgets as numbers and as percentages',
     { ...base, upgradeHub: { maxConcurrent: '10%', maxUnavailable: 3, prepareAhead: '100%' } },

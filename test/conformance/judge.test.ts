@@ -57,6 +57,18 @@ describeReal('the verdict of our engine on a change of a job', (real) => {
       { control: { paused: true } },
       'a cancelled job stays cancelled',
     ],
+    [
+      'an approval taken back',
+      { control: { approvals: [{ wave: 'a', by: 'ann' }] } },
+      { control: { approvals: [] } },
+      'an approval that was given cannot be changed',
+    ],
+    [
+      'an approval in another name',
+      { control: { approvals: [{ wave: 'a', by: 'ann' }] } },
+      { control: { approvals: [{ wave: 'a', by: 'bert' }] } },
+      'an approval that was given cannot be changed',
+    ],
     ['a retry counted down', { control: { retry: 2 } }, { control: { retry: 1 } }, 'it can only be raised'],
   ])('refuses %s, as the API server does', async (_, before, after, sentence) => {
     const first = job(uniqueName('job'), { spec, ...before })

@@ -46,8 +46,8 @@ export class Checker {
     const running = this.#api.all('task').filter((task) => statusOf(task).phase === 'InProgress')
     const slots = new Set(running.map((task) => task.metadata.name))
     for (const { task } of job.status?.releasing ?? []) slots.add(task)
-    const limits = limitsOf(jobPlan(job), job.status?.plan?.total ?? 0)
-    if (slots.size > limits.slots) this.#world.breach(`${slots.size} slots in use of ${limits.slots}`)
+    const allowed = slotsOf(job, this.#api.all('task'))
+    if (slots.size > allowed) this.#world.breach(`${slots.size} slots in use of ${allowed}`)
   }
 
   #onNode(node: Node, before: Node | undefined): void {
@@ -165,6 +165,16 @@ export class Checker {
       this.#world.breach(`${task.spec.nodeName}: an acknowledged result is not stored`)
     }
   }
+}
+
+/** The most that any wave of the job allows: a node of an earlier one may be tried again meanwhile. */
+function slotsOf(job: NodeUpgradeJob, tasks: readonly NodeUpgradeTask[]): number {
+  const plan = jobPlan(job)
+  const ofWave = (index: number) => {
+    const total = tasks.filter(({ spec }) => spec.verdict === 'Run' && spec.wave === index).length
+    return limitsOf(plan, job.status?.plan?.total ?? 0, { index, total }).slots
+  }
+  return Math.max(...[...plan.waves.keys(), plan.waves.length].map(ofWave))
 }
 
 const NO_TASK = { status: { phase: 'Pending' } } as NodeUpgradeTask

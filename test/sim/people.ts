@@ -1,4 +1,10 @@
-import { EDGE_NODE_LABEL, HOLD_ANNOTATION, KEEP_CORDONED_ANNOTATION, type Node } from '@upgrade-hub/api'
+import {
+  EDGE_NODE_LABEL,
+  HOLD_ANNOTATION,
+  type JobControl,
+  KEEP_CORDONED_ANNOTATION,
+  type Node,
+} from '@upgrade-hub/api'
 import { conditionOf, isFinished } from '@upgrade-hub/rollout'
 import type { SimApi } from './api.ts'
 import type { World } from './world.ts'
@@ -61,7 +67,7 @@ export class People {
     this.#world.after(this.#world.random.int(10, 3_000), () => this.cordon(held.metadata.name, true))
   }
 
-  control(control: { paused?: boolean; cancelled?: boolean; retry?: number }): void {
+  control(control: JobControl): void {
     this.#world.say(`person: control ${JSON.stringify(control)}`)
     this.#api.patch('job', this.#jobName, { control })
   }
@@ -70,6 +76,17 @@ export class People {
   retry(): void {
     const { retry = 0 } = this.#api.get('job', this.#jobName)?.control ?? {}
     this.control({ retry: retry + 1 })
+  }
+
+  /** Approves the wave that waits, some time after it asks; `again` says when to look next. */
+  approve(again: () => void): void {
+    const job = this.#api.get('job', this.#jobName)
+    if (!job || isFinished(job)) return
+    const waiting = job.status?.waves?.find(({ state }) => state === 'WaitingForApproval')
+    const approvals = job.control?.approvals ?? []
+    if (waiting && !approvals.some(({ wave }) => wave === waiting.name))
+      this.control({ approvals: [...approvals, { wave: waiting.name, by: 'ann' }] })
+    again()
   }
 
   /** A job that stands still says why; somebody reads it and gives up. */

@@ -1,4 +1,4 @@
-import { EDGE_NODE_LABEL, type Node, type NodeUpgradeJob } from '@upgrade-hub/api'
+import { EDGE_NODE_LABEL, type Node, type NodeUpgradeJob, type Wave } from '@upgrade-hub/api'
 import { isEnd, isFinished, statusOf } from '@upgrade-hub/rollout'
 import { SimApi } from './api.ts'
 import { Checker } from './checker.ts'
@@ -26,6 +26,15 @@ const FATES: readonly Fate[] = [
   'liar',
   'failsOnce',
   'failsOnce',
+]
+
+const WAVES: Wave[][] = [
+  [{ name: 'canary', size: 1, soakSeconds: 60 }],
+  [
+    { name: 'first', size: '30%', maxConcurrent: 1 },
+    { name: 'second', size: '30%', approval: 'Required', soakSeconds: 5 },
+  ],
+  [{ name: 'all', approval: 'Required', maxConcurrent: '50%', soakSeconds: 30 }],
 ]
 
 /** How hard a run is. */
@@ -78,6 +87,8 @@ export function simulate(
       world.after(random.int(0, 900_000), () => people.act(random.pick(names)))
   // Whoever paused goes on some day, and so do the machines.
   world.after(3_600_000, () => people.control({ paused: false }))
+  const approve = () => world.after(random.int(1_000, 600_000), () => people.approve(approve))
+  approve()
   world.after(DAY_MS, () => people.endStandstill())
   const over = world.run(3 * DAY_MS, () => isOver(api, edges, world))
   if (!over) world.breach('it is not over after three days')
@@ -140,6 +151,7 @@ function jobOf(random: Random, names: readonly string[], fixed: object): NodeUpg
         prepareAhead: random.pick([0, 1, 3, '50%']),
         ...(random.chance(0.3) ? { maxConcurrent: random.pick([2, '25%', '100%']) } : {}),
         retry: random.pick([{}, { limit: 1 }, { limit: 2, backoffSeconds: 5 }]),
+        ...(random.chance(0.4) ? { waves: random.pick(WAVES) } : {}),
         onFailure: random.pick(['Stop', 'Pause'] as const),
         ...(random.chance(0.3) ? { maxUnavailable: random.pick([1, 3, '50%']) } : {}),
         ...(random.chance(0.3) ? { progressDeadlineSeconds: random.pick([120, 1_800]) } : {}),

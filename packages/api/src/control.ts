@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { flag, integer, RATIO, text } from './schema-kit.ts'
+import { Approvals } from './waves.ts'
 
 export const JobControl = Type.Object(
   {
@@ -7,6 +8,7 @@ export const JobControl = Type.Object(
     cancelled: flag(
       'Nodes that have not been told to proceed end Cancelled; running ones are waited for. Cannot be taken back.',
     ),
+    approvals: Approvals,
     retry: integer(
       'Every failed node gets one more attempt for each step up, while the job is open. Can only be raised. Default 0.',
       { minimum: 0, maximum: 16 },

@@ -73,6 +73,7 @@ const jobColumns = [
   column('Phase', '.status.phase'),
   column('Progress', '.status.progress'),
   column('Failed', '.status.summary.failed', 'integer'),
+  column('Wave', '.status.currentWave'),
   column('Reason', '.status.conditions[?(@.type=="Finished")].reason'),
   column('In-Flight', '.status.summary.inProgress', 'integer', 1),
   column('Offline', '.status.summary.offline', 'integer', 1),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { counter, integer, list, oneOf, text } from './schema-kit.ts'
+import { WaveStatus } from './waves.ts'
 
 const Condition = Type.Object({
   type: Type.String({
@@ -98,6 +99,8 @@ export const NodeUpgradeJobStatus = Type.Object(
     } as { description: string }),
     summary: Type.Optional(Summary),
     progress: text('Ended nodes of all, such as 12/20.'),
+    currentWave: text('The wave that is on.', { maxLength: 63 }),
+    waves: list(WaveStatus, { description: 'How far each wave is.', maxItems: 33 }),
     image: Type.Optional(
       Type.Object(
         {

@@ -73,6 +73,13 @@ export const SPEC_RULES: readonly CelRule[] = [
     message: 'timeoutSeconds is a number of seconds from 1 to 604800 (0 means 300)',
     fieldPath: '.timeoutSeconds',
   }),
+  onCreate(
+    "!has(self.upgradeHub) || !has(self.upgradeHub.waves) || self.upgradeHub.waves.all(w, w.name != 'rest')",
+    {
+      message: 'rest is the name of the last wave, which takes the nodes that no other wave took',
+      fieldPath: '.upgradeHub.waves',
+    },
+  ),
   onCreate("!has(self.upgradeTool) || self.upgradeTool in ['', 'keadm']", {
     message: 'upgradeTool knows keadm',
     fieldPath: '.upgradeTool',
@@ -115,6 +122,12 @@ export const JOB_RULES: readonly CelRule[] = [
   {
     rule: '!(has(oldSelf.control) && has(oldSelf.control.cancelled) && oldSelf.control.cancelled) || (has(self.control) && has(self.control.cancelled) && self.control.cancelled)',
     message: 'a cancelled job stays cancelled: create a new job',
+    reason: 'FieldValueForbidden',
+    fieldPath: '.control',
+  },
+  {
+    rule: '!(has(oldSelf.control) && has(oldSelf.control.approvals)) || (has(self.control) && has(self.control.approvals) && oldSelf.control.approvals.all(o, self.control.approvals.exists(s, s == o)))',
+    message: 'an approval that was given cannot be changed or taken back: pause or cancel the job',
     reason: 'FieldValueForbidden',
     fieldPath: '.control',
   },

@@ -170,6 +170,7 @@ export const TaskSpec = Type.Object(
     purpose: oneOf(PURPOSES, { description: 'Upgrade or RollBack.' }),
     component: Type.String({ description: 'What is upgraded.', maxLength: 63 }),
     order: Type.Integer({ description: 'Its place in the job, from 0.', format: 'int32', minimum: 0 }),
+    wave: integer('Its wave, from 0.', { minimum: 0 }),
     verdict: oneOf(VERDICTS, { description: 'Run, or Refused before anything was touched.' }),
     reason: word('Why it was refused, in one word.'),
     message: sentence('Why it was refused, in a sentence.'),

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { amount, flag, integer, list, oneOf, text } from './schema-kit.ts'
 import { LabelSelector, NodeName } from './selector.ts'
 import { StageTimeouts } from './timeouts.ts'
+import { Waves } from './waves.ts'
 
 const Digest = Type.String({ pattern: '^sha256:[a-f0-9]{64}$', maxLength: 71 })
 
@@ -98,6 +99,7 @@ export const UpgradeHubSpec = Type.Object(
       'Nodes that may check and download while others upgrade, as a number or a percentage (rounded down, at least 1). Default 0: as many as may upgrade at the same time.',
       { minimum: 0 },
     ),
+    waves: Waves,
     progressDeadlineSeconds: integer(
       'Seconds without any node beginning or ending its upgrade after which the job counts as stuck, and onFailure applies. Pauses and other waits that are meant do not count. Default: no deadline.',
       { minimum: 60, maximum: 31_536_000 },

@@ -10,9 +10,11 @@ export interface Limits {
   readonly ahead: number
 }
 
-/** The limits of a job with `total` nodes. */
-export function limitsOf(plan: JobPlan, total: number): Limits {
-  const slots = Math.max(1, amountOf(plan.maxConcurrent, total))
+/** The limits of a job with `total` nodes, while a wave of it is on. */
+export function limitsOf(plan: JobPlan, total: number, wave?: { index: number; total: number }): Limits {
+  const ofWave = wave && plan.waves[wave.index]?.maxConcurrent
+  const slots =
+    ofWave === undefined ? amountOf(plan.maxConcurrent, total) : amountOf(ofWave, wave?.total ?? 0)
   return {
     slots,
     unavailable:

@@ -1,5 +1,7 @@
+import type { NodeUpgradeJob } from '@upgrade-hub/api'
 import type { Say } from './conditions.ts'
 import type { JobDecision, JobView } from './decide-job.ts'
+import { askedHalt } from './halt.ts'
 import { jobPlan } from './job-plan.ts'
 import { changesCondition, eventsOf, saysOf } from './job-says.ts'
 import { differences, MAX_ROWS, statusPatch } from './job-status.ts'
@@ -7,6 +9,7 @@ import { type Obstacle, obstacleOf, stallOf } from './obstacle.ts'
 import { type Release, releaseOf } from './release.ts'
 import { isReopenable } from './retry.ts'
 import { finalVerdict, missing, toleranceOfJob, type Verdict } from './tolerance.ts'
+import { type WaveCourse, waveEvents, wavesOf } from './waves.ts'
 
 /** How often the status of a job is written at most. */
 interface Pace {
@@ -25,6 +28,7 @@ interface Course {
   readonly says: readonly Say[]
   readonly verdict: Verdict | undefined
   readonly release: Release
+  readonly course: WaveCourse
 }
 
 /** A planned job: count, release, prepare ahead, say so, and end. */
@@ -32,29 +36,25 @@ export function decideRun(view: JobView): JobDecision {
   const { job, index } = view
   const total = job.status?.plan?.total ?? 0
   const plan = jobPlan(job)
-  const over = isOver(view)
-  if (over && missing(index.counts, total) > 0 && !view.complete) return { verifyMembers: true }
   const obstacle = obstacleOf(view, plan, total)
-  const stall = obstacle || over ? undefined : stallOf(view, plan)
-  const inTheWay = obstacle ?? stall?.obstacle
+  const course = wavesOf(view, plan, obstacle !== undefined)
+  const over =
+    isOver(view) && (course.isDone || obstacle?.stops !== undefined || askedHalt(job) === 'cancelled')
+  if (over && missing(index.counts, total) > 0 && !view.complete) return { verifyMembers: true }
+  const wait = obstacle ?? course.obstacle
+  const stall = wait || over ? undefined : stallOf(view, plan)
+  const inTheWay = wait ?? stall?.obstacle
   const tolerance = toleranceOfJob(job, plan)
   const verdict = over
     ? finalVerdict(index.counts, { total, tolerance, stoppedBy: inTheWay?.stops })
     : undefined
-  const release = releaseOf(
-    view,
-    plan,
-    obstacle !== undefined || stall?.obstacle?.stops !== undefined || over,
-  )
+  const halted = obstacle !== undefined || stall?.obstacle?.stops !== undefined || over
+  const release = releaseOf(view, plan, { halted, ...course })
   const says = saysOf(job, inTheWay ?? brakeOf(view, release))
-  const decision = nextWrite(view, { total, says, verdict, release })
+  const decision = nextWrite(view, { total, says, verdict, release, course })
   if (verdict) return decision
-  return {
-    ...decision,
-    prepare: release.prepare,
-    release: release.taking,
-    ...wakeOf(decision.wakeAt, stall?.wakeAt),
-  }
+  const { prepare, taking } = release
+  return { ...decision, prepare, release: taking, ...wakeOf(decision.wakeAt, stall?.wakeAt, course.wakeAt) }
 }
 
 function brakeOf({ index }: JobView, { braked }: Release): Obstacle | undefined {
@@ -76,23 +76,32 @@ function isOver({ job, index, node }: JobView): boolean {
 }
 
 /** A release, an end and a change of a condition are written at once; the rest waits until the next flush is due. */
-function nextWrite(view: JobView, { says, verdict, release, total }: Course): Omit<JobDecision, 'prepare'> {
+function nextWrite(
+  view: JobView,
+  { says, verdict, release, total, course }: Course,
+): Omit<JobDecision, 'prepare'> {
   const { job, index, now, pace } = view
-  const events = eventsOf(job, says, verdict)
+  const events = [...waveEvents(job.status?.waves, course.waves), ...eventsOf(job, says, verdict)]
+  const turns = changesCondition(job, says) || changesWaves(job, course)
   const { flushMs, releaseMs } = index.size > MAX_ROWS ? WIDE_PACE : PACE
   const flushAt = pace.flushedAt + flushMs
   const flushDue = now >= flushAt
   const releaseDue = release.added > 0 && now >= pace.releasedAt + releaseMs
   const wakeAt = release.added > 0 && !releaseDue ? pace.releasedAt + releaseMs : flushAt
-  if (!flushDue && !releaseDue && !verdict && !changesCondition(job, says)) return { wakeAt }
+  if (!flushDue && !releaseDue && !verdict && !turns) return { wakeAt }
   const releasing = verdict ? [] : releaseDue ? release.wanted : release.kept
-  const flush = flushDue || !releaseDue || verdict !== undefined
+  const flush = flushDue || turns || !releaseDue || verdict !== undefined
   const base = flush
-    ? statusPatch(job, { index, total, says, verdict, releasing, withRows: flushDue, now })
+    ? statusPatch(job, { index, total, says, verdict, releasing, course, withRows: flushDue, now })
     : differences(job.status ?? {}, { releasing: [...releasing] })
   const image =
     releaseDue && release.digest ? { image: { ...job.status?.image, digest: release.digest } } : {}
   const status = { ...base, ...image }
   if (Object.keys(status).length === 0) return release.added > 0 && !releaseDue ? { wakeAt } : {}
   return { write: { target: 'status', status, flush, release: releaseDue }, events }
+}
+
+/** A wave has another state. */
+function changesWaves({ status }: NodeUpgradeJob, { waves }: WaveCourse): boolean {
+  return waves.some((wave, index) => wave.state !== status?.waves?.[index]?.state)
 }

@@ -10,6 +10,7 @@ export interface Entry {
   readonly name: string
   readonly nodeName: string
   readonly order: number
+  readonly wave: number
   readonly attempt: number
   readonly state: TaskState
   readonly rank: number
@@ -63,6 +64,7 @@ export class JobIndex {
   readonly #byState = new Map<TaskState, SortedList<Entry>>()
   readonly #ranks = Array.from({ length: RANKS }, (_, rank) => new SortedList(rank === 3 ? byStart : byNode))
   readonly counts: Counts = noCounts()
+  readonly #waves: { total: number; open: number }[] = []
   #movedAt = 0
   /** The nodes of the job, as far as `upsert` and `observe` were shown them. */
   readonly nodes = new NodeCensus()
@@ -82,6 +84,11 @@ export class JobIndex {
 
   names(): IterableIterator<string> {
     return this.#entries.keys()
+  }
+
+  /** The tasks of a wave that are to be upgraded, and those of them that have not ended. */
+  wave(index: number): { total: number; open: number } {
+    return (this.#waves[index] ??= { total: 0, open: 0 })
   }
 
   /** Tasks in a state, by their order in the job. */
@@ -113,6 +120,7 @@ export class JobIndex {
     this.in(entry.state).add(entry)
     this.#ranks[entry.rank]?.add(entry)
     count(this.counts, entry, 1)
+    this.#countWave(entry, 1)
     this.#movedAt = Math.max(this.#movedAt, movedAt(task))
     this.nodes.join(task)
     this.observe(entry.nodeName, node)
@@ -133,7 +141,15 @@ export class JobIndex {
     this.in(entry.state).remove(entry)
     this.#ranks[entry.rank]?.remove(entry)
     count(this.counts, entry, -1)
+    this.#countWave(entry, -1)
     this.nodes.leave(entry.task)
+  }
+
+  #countWave({ wave, state, task }: Entry, by: 1 | -1): void {
+    if (task.spec.verdict !== 'Run') return
+    const counts = this.wave(wave)
+    counts.total += by
+    if (state !== 'ended') counts.open += by
   }
 }
 
@@ -142,6 +158,7 @@ function entryOf(task: NodeUpgradeTask, now: number): Entry {
     name: task.metadata.name,
     nodeName: task.spec.nodeName,
     order: task.spec.order,
+    wave: task.spec.wave ?? 0,
     attempt: statusOf(task).attempt ?? 0,
     state: taskState(task, now),
     rank: rankOf(task),

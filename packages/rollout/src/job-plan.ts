@@ -4,6 +4,7 @@ import type {
   NodeUpgradeJobSpec,
   StageTimeouts,
   UpgradeHubSpec,
+  Wave,
 } from '@upgrade-hub/api'
 import {
   canonicalVersion,
@@ -30,6 +31,7 @@ export interface JobPlan {
   /** 0: as many as may upgrade at the same time. */
   readonly prepareAhead: Amount
   readonly tolerance: number
+  readonly waves: readonly Wave[]
   readonly isolation: NonNullable<UpgradeHubSpec['isolation']>
   readonly keepCordonedOn: readonly string[]
   readonly offline: { readonly policy: 'Skip' | 'Queue' | 'Fail'; readonly ttlSeconds: number }
@@ -100,6 +102,7 @@ function planOf(spec: NodeUpgradeJobSpec): JobPlan {
     ...(ours.maxUnavailable === undefined ? {} : { maxUnavailable: ours.maxUnavailable }),
     prepareAhead: ours.prepareAhead ?? 0,
     tolerance: toleranceOf(spec.failureTolerate),
+    waves: ours.waves ?? [],
     isolation: ours.isolation ?? 'Cordon',
     keepCordonedOn: ours.keepCordonedOn ?? ['RollbackFailed'],
     offline: { policy: ours.offline?.policy ?? 'Skip', ttlSeconds: ours.offline?.ttlSeconds ?? 86_400 },

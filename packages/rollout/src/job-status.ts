@@ -7,6 +7,7 @@ import type { JobIndex } from './job-index.ts'
 import { canonicalJson, jobPlan } from './job-plan.ts'
 import { historyRow, nodeRow } from './rows.ts'
 import { missing, type Verdict } from './tolerance.ts'
+import type { WaveCourse } from './waves.ts'
 
 export type JobStatusPatch = Patch<NodeUpgradeJobStatus>
 
@@ -19,6 +20,7 @@ export interface Outlook {
   readonly total: number
   readonly says: readonly Say[]
   readonly verdict: Verdict | undefined
+  readonly course: WaveCourse
   readonly releasing: NonNullable<NodeUpgradeJobStatus['releasing']>
   readonly withRows: boolean
   readonly now: number
@@ -42,7 +44,7 @@ export function differences(
 }
 
 function desired(job: NodeUpgradeJob, outlook: Outlook): JobStatusPatch {
-  const { index, total, says, verdict, releasing, now } = outlook
+  const { index, total, says, verdict, releasing, course, now } = outlook
   const ended = total - index.counts.pending - index.counts.inProgress
   return {
     phase: verdict ? (verdict.succeeded ? 'Completed' : 'Failure') : 'InProgress',
@@ -52,6 +54,7 @@ function desired(job: NodeUpgradeJob, outlook: Outlook): JobStatusPatch {
     conditions: withConditions(job, verdict ? [...says, ...terminal(verdict)] : says, now),
     summary: summaryOf(index, total),
     progress: `${ended}/${total}`,
+    ...wavesIn(course),
     releasing: [...releasing],
     image: { reference: jobPlan(job).image, ...digestOf(job) },
     ...(outlook.withRows || verdict ? rowsOf(index) : {}),
@@ -73,6 +76,10 @@ function reasonOf(job: NodeUpgradeJob, { verdict, says }: Outlook): string {
   if (verdict) return verdict.message
   const progressing = says.find((say) => say.type === 'Progressing') ?? conditionOf(job, 'Progressing')
   return progressing?.message ?? ''
+}
+
+function wavesIn({ waves, current }: WaveCourse): JobStatusPatch {
+  return waves.length > 0 ? { waves: [...waves], currentWave: waves[current]?.name ?? '' } : {}
 }
 
 function digestOf({ status }: NodeUpgradeJob): { digest?: string } {

@@ -24,11 +24,19 @@ export interface Release {
   readonly digest?: string
 }
 
+/** How far a job may go. */
+export interface Way {
+  readonly halted: boolean
+  /** The wave that is on, and the last whose tasks may begin. */
+  readonly current: number
+  readonly frontier: number
+}
+
 /**
  * Slots in use are the entries of `releasing` and the tasks that were told to proceed. Prepared tasks get free slots in their
  * order; others may prepare meanwhile, as many as `prepareAhead`. A node that another upgrade holds keeps no place.
  */
-export function releaseOf(view: JobView, plan: JobPlan, halted: boolean): Release {
+export function releaseOf(view: JobView, plan: JobPlan, { halted, current, frontier }: Way): Release {
   const { job, index } = view
   const prepared = [...index.in('prepared')]
   const kept = (job.status?.releasing ?? []).filter((entry) => isNeeded(view, entry))
@@ -37,9 +45,12 @@ export function releaseOf(view: JobView, plan: JobPlan, halted: boolean): Releas
   const taking = kept.map((entry) => entry.task)
   if (halted) return { kept, wanted: kept, added: 0, taking, prepare: [], braked: false }
 
-  const ready = prepared.filter((entry) => !has.has(entry.name) && isFree(view, entry))
+  const ready = prepared.filter(
+    (entry) => !has.has(entry.name) && entry.wave <= frontier && isFree(view, entry),
+  )
   const digest = job.status?.image?.digest ?? digestOf(prepared)
-  const limits = limitsOf(plan, job.status?.plan?.total ?? 0)
+  const wave = { index: current, total: index.wave(current).total }
+  const limits = limitsOf(plan, job.status?.plan?.total ?? 0, wave)
   const releasing = kept.flatMap((entry) => index.get(entry.task)?.nodeName ?? [])
   const inUse = { inProgress: index.counts.inProgress, taken: taken.length, releasing }
   const fit = ready.filter((entry) => sameDigest(entry, digest))
@@ -54,6 +65,7 @@ export function releaseOf(view: JobView, plan: JobPlan, halted: boolean): Releas
     prepare: index
       .in('waiting')
       .first(ahead)
+      .filter((entry) => entry.wave <= frontier)
       .map((entry) => entry.name),
     ...(digest && !job.status?.image?.digest ? { digest } : {}),
   }

@@ -5,6 +5,7 @@ import { EDGE_NODE_LABEL } from './names.ts'
 import { REASONS, type Reason } from './reasons.ts'
 import { isEmptySelector, matchesSelector } from './selector.ts'
 import { agentVersion, type SlimNode } from './slim-node.ts'
+import { inWaves } from './wave-plan.ts'
 
 /** One node that a job names, and whether it is to be upgraded. */
 export interface Target {
@@ -12,6 +13,8 @@ export interface Target {
   /** Empty when there is no such node. */
   readonly nodeUID: string
   readonly order: number
+  /** From 0. */
+  readonly wave: number
   readonly verdict: 'Run' | 'Refused'
   readonly reason?: Reason
   readonly message?: string
@@ -29,15 +32,15 @@ export interface NodeLookup {
 }
 
 /**
- * The nodes of a job, each once, with its verdict: those of `nodeNames` in the order given, those of a selector by name.
+ * The nodes of a job, each once, with its verdict: those of `nodeNames` in the order given, those of a selector by name, wave by wave.
  * An empty selector (with `allNodes`) means every edge node; any other keeps KubeEdge's rule that a node which matches but is
  * no edge node gets a row that says so.
  */
 export function resolveTargets(job: NodeUpgradeJob, plan: JobPlan, nodes: NodeLookup): Target[] {
-  return selectedNames(job, nodes).map((nodeName, order) => {
+  const targets = selectedNames(job, nodes).map((nodeName, order): Target => {
     const node = nodes.get(nodeName)
     const refusal = refusalOf(job, plan, nodeName, node)
-    const base = { nodeName, nodeUID: node?.uid ?? '', order }
+    const base = { nodeName, nodeUID: node?.uid ?? '', order, wave: 0 }
     if (!refusal) return { ...base, verdict: 'Run' }
     return {
       ...base,
@@ -46,6 +49,7 @@ export function resolveTargets(job: NodeUpgradeJob, plan: JobPlan, nodes: NodeLo
       message: refusal.message ?? REASONS[refusal.reason].sentence,
     }
   })
+  return plan.waves.length > 0 ? inWaves(targets, plan.waves, nodes) : targets
 }
 
 function selectedNames({ spec }: NodeUpgradeJob, nodes: NodeLookup): string[] {

@@ -3,7 +3,7 @@ import { jobPlan, specHash } from './job-plan.ts'
 import { planHash, taskObject } from './task-object.ts'
 import { aJob } from './testing/fixtures.ts'
 
-const target = { nodeName: 'n1', nodeUID: 'n1-uid', order: 4, verdict: 'Run' as const }
+const target = { nodeName: 'n1', nodeUID: 'n1-uid', order: 4, wave: 0, verdict: 'Run' as const }
 
 function task(name = 'job', nodeName = 'n1') {
   const job = aJob({}, { metadata: { name, uid: 'job-uid' } })

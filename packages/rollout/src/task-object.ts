@@ -28,6 +28,7 @@ export function taskObject(job: NodeUpgradeJob, plan: JobPlan, target: Target): 
       purpose: 'Upgrade',
       component: plan.component,
       order: target.order,
+      wave: target.wave,
       verdict: target.verdict,
       ...(target.reason ? { reason: target.reason } : {}),
       ...(target.message ? { message: target.message } : {}),

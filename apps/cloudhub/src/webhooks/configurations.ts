@@ -24,8 +24,9 @@ export function validatingConfiguration(
     name: 'nodeupgradejobs.validating.upgradehub.io',
     matchConditions: [
       {
-        name: 'spec-is-new-or-changed',
-        expression: "request.operation == 'CREATE' || object.?spec != oldObject.?spec",
+        name: 'spec-or-approvals-are-new-or-changed',
+        expression:
+          "request.operation == 'CREATE' || object.?spec != oldObject.?spec || object.?control.?approvals != oldObject.?control.?approvals",
       },
     ],
     failurePolicy: 'Fail',

@@ -2,6 +2,7 @@ import { KUBEEDGE_GROUP, type NodeUpgradeJob, nodeUpgradeJobCrd } from '@upgrade
 import { type Cause, type Crd, type JsonObject, judge } from '@upgrade-hub/embedded/schema'
 import type { SlimNode } from '@upgrade-hub/rollout'
 import { HttpError } from '../errors.ts'
+import { approvalProblem } from './approvals.ts'
 import type { AdmissionAnswer, AdmissionRequest } from './review.ts'
 import { warningsOf } from './warnings.ts'
 
@@ -23,6 +24,8 @@ export function admitJob(request: AdmissionRequest, nodes: readonly SlimNode[] |
   }
   const causes = judgeJob(request)
   if (causes.length > 0) return { allowed: false, message: sentenceOf(causes) }
+  const problem = approvalProblem(request)
+  if (problem) return { allowed: false, message: problem }
   const { spec } = request.object as unknown as NodeUpgradeJob
   return { allowed: true, warnings: spec && operation === 'CREATE' ? warningsOf(spec, nodes) : [] }
 }

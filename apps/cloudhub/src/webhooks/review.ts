@@ -20,6 +20,7 @@ const AdmissionReview = Type.Object({
     operation: Type.Unsafe<'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'>({
       enum: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'],
     }),
+    userInfo: Type.Optional(Type.Object({ username: Type.Optional(Text(253)) })),
     subResource: Type.Optional(Text(63)),
     object: Type.Optional(
       Type.Unsafe<Record<string, unknown> | null>({ anyOf: [AnyObject, { type: 'null' }] }),
@@ -39,6 +40,8 @@ export interface AdmissionAnswer {
   /** What the user is told. */
   readonly message?: string
   readonly warnings?: readonly string[]
+  /** RFC 6902. */
+  readonly patch?: readonly { readonly op: 'add'; readonly path: string; readonly value: string }[]
 }
 
 const check = new Ajv({ strict: true }).compile<AdmissionReview>(AdmissionReview)
@@ -60,7 +63,10 @@ export function parseReview(body: unknown): AdmissionRequest {
 }
 
 /** The review that answers `uid`. */
-export function answerReview(uid: string, { allowed, message, warnings = [] }: AdmissionAnswer): object {
+export function answerReview(
+  uid: string,
+  { allowed, message, patch, warnings = [] }: AdmissionAnswer,
+): object {
   return {
     apiVersion: 'admission.k8s.io/v1',
     kind: 'AdmissionReview',
@@ -68,6 +74,9 @@ export function answerReview(uid: string, { allowed, message, warnings = [] }: A
       uid,
       allowed,
       ...(message === undefined ? {} : { status: { code: 422, reason: 'Invalid', message } }),
+      ...(patch
+        ? { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
+        : {}),
       ...(warnings.length > 0 ? { warnings } : {}),
     },
   }

@@ -6,6 +6,7 @@ import { HttpError } from '../errors.ts'
 import { serveHealth } from '../http/health.ts'
 import { RateLimiter } from '../http/rate-limit.ts'
 import { createHttpsApp, type HttpsApp } from '../http/server.ts'
+import { stampApprovals } from './approvals.ts'
 import { MUTATE_PATH, VALIDATE_PATH } from './configurations.ts'
 import { admitJob } from './job-admission.ts'
 import { type AdmissionAnswer, type AdmissionRequest, answerReview, parseReview } from './review.ts'
@@ -44,8 +45,7 @@ export function createWebhookServer({
     })
   }
   serve(VALIDATE_PATH, (review) => admitJob(review, nodes()))
-  // Approvals are the only thing that would be stamped, and there are none in the schema.
-  serve(MUTATE_PATH, () => ({ allowed: true }))
+  serve(MUTATE_PATH, stampApprovals)
   serveHealth(app, { isReady: () => true })
   return app
 }

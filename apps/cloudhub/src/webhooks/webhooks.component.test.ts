@@ -203,10 +203,39 @@ describe('hostile questions (S21)', () => {
     expect(await ask({ operation, object: null })).toMatchObject({ allowed: true })
   })
 
-  it('changes nothing where it would stamp approvals', async () => {
-    const answer = await post(JSON.stringify(review()), '/mutating/nodeupgradejobs')
-    expect(JSON.parse(answer.text)).toMatchObject({ response: { uid: 'u1', allowed: true } })
-    expect(answer.text).not.toContain('patch')
+  const approved = (...approvals: object[]) => ({ ...job(good), control: { approvals } })
+
+  it.each([
+    ['a job without approvals', job(good), null, undefined],
+    ['an approval in a name', approved({ wave: 'a', by: 'bert' }), null, undefined],
+    ['an older approval', approved({ wave: 'a' }), approved({ wave: 'a' }), undefined],
+    [
+      'a new approval beside an older one',
+      approved({ wave: 'a' }, { wave: 'b' }),
+      approved({ wave: 'a' }),
+      [{ op: 'add', path: '/control/approvals/1/by', value: 'anna' }],
+    ],
+  ])('stamps who approves, and changes nothing else: %s', async (_, object, oldObject, patch) => {
+    const operation = oldObject ? 'UPDATE' : 'CREATE'
+    const answer = await post(
+      JSON.stringify(review({ object, oldObject, operation })),
+      '/mutating/nodeupgradejobs',
+    )
+    const { response } = JSON.parse(answer.text) as Response
+    expect(response).toMatchObject({ uid: 'u1', allowed: true })
+    const sent = response.patch && (JSON.parse(Buffer.from(response.patch, 'base64').toString()) as unknown)
+    expect(sent).toEqual(patch)
+  })
+
+  it("refuses a new approval in somebody else's name, and lets an older one be", async () => {
+    const operation = 'UPDATE'
+    const byBert = approved({ wave: 'a', by: 'bert' })
+    const refused = await ask({ operation, object: byBert, oldObject: job(good) })
+    expect(refused).toMatchObject({ allowed: false })
+    expect(refused.status?.message).toContain('wave a is approved in the name of bert, but you are anna')
+    expect(await ask({ operation, object: byBert, oldObject: byBert })).toMatchObject({ allowed: true })
+    const byAnna = approved({ wave: 'a', by: 'anna' })
+    expect(await ask({ operation, object: byAnna, oldObject: job(good) })).toMatchObject({ allowed: true })
   })
 
   it('judges the largest job within a second', async () => {

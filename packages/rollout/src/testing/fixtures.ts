@@ -64,7 +64,7 @@ export function aTask(
   nodeName = 'n1',
   order = 0,
 ): NodeUpgradeTask {
-  const target = { nodeName, nodeUID: `${nodeName}-uid`, order, verdict: 'Run' as const }
+  const target = { nodeName, nodeUID: `${nodeName}-uid`, order, wave: 0, verdict: 'Run' as const }
   const task = taskObject(job, jobPlan(job), target)
   const metadata = { ...task.metadata, uid: `${nodeName}-task-uid`, resourceVersion: '7' }
   return { ...task, metadata, status: { phase: 'Pending', ...status } }
