@@ -95,6 +95,16 @@ describe('edgeadm by hand', { timeout: TIMEOUT_MS }, () => {
     )
   })
 
+  it('holds the node for a person, and says so', async () => {
+    expect((await edgeadm('ctl', 'release')).code).toBe(EXIT.unchanged)
+    expect((await edgeadm('ctl', 'hold', '--reason', 'a measurement runs')).code).toBe(EXIT.ok)
+    expect((await edgeadm('ctl', 'status')).out).toMatch(
+      /held since \S+ a measurement runs\nedgehub does not run/,
+    )
+    expect((await edgeadm('ctl', 'release')).code).toBe(EXIT.ok)
+    expect((await edgeadm('status')).out).not.toContain('held')
+  })
+
   it('confirms what waits, and says when nothing does', async () => {
     expect((await edgeadm('ctl', 'confirm')).code).toBe(EXIT.unchanged)
     const store = openAttemptStore(node.config)

@@ -22,8 +22,11 @@ import {
   probeVersion,
   type Spool,
 } from '@upgrade-hub/upgrader'
+import { controlSocket, performControl } from '@upgrade-hub/upgrader/control'
 import { AgentProbe } from './agent-probe.ts'
 import { AttemptLoop } from './attempts.ts'
+import { openControlSocket } from './control-socket.ts'
+import { AlreadyRunningError } from './errors.ts'
 import { makeHello } from './hello.ts'
 import { Intents } from './intents.ts'
 import { renewCertificate } from './renew-process.ts'
@@ -72,6 +75,7 @@ class EdgeHub {
   readonly #attempts: AttemptLoop
   readonly #results: ResultLoop
   #nodeUID: string | undefined
+  #sessionState: DialState = { state: 'connecting', attempt: 0 }
 
   constructor(options: EdgeHubOptions, bootID: string, machineID: string) {
     const { config, configPath, edgeadm, clock, log } = options
@@ -117,6 +121,8 @@ class EdgeHub {
   async run(): Promise<void> {
     const { signal, config, configPath, edgeadm, clock, log } = this.#options
     this.#probeAgain()
+    const control = await this.#openControl()
+    signal.addEventListener('abort', () => control?.close(), { once: true })
     await Promise.all([
       this.#dialer.run(),
       this.#attempts.run(signal),
@@ -129,6 +135,24 @@ class EdgeHub {
         signal,
       }),
     ])
+  }
+
+  async #openControl(): Promise<{ close(): void } | undefined> {
+    const { config, clock, log } = this.#options
+    try {
+      return await openControlSocket({
+        path: controlSocket(config),
+        perform: async (request) => {
+          const answer = await performControl(config, request, clock)
+          return { ...answer, data: { ...answer.data, session: this.#sessionState } }
+        },
+        log,
+      })
+    } catch (error) {
+      if (error instanceof AlreadyRunningError) throw error
+      log.warn({ error: messageOf(error) }, 'edgeadm ctl will work without this program')
+      return undefined
+    }
   }
 
   #makeDialer(): EdgeDialer {
@@ -163,6 +187,7 @@ class EdgeHub {
   }
 
   #onStateChange(state: DialState): void {
+    this.#sessionState = state
     if (state.state === 'open')
       this.#options.log.info({ hub: this.#options.config.hub.websocket }, 'session open')
   }

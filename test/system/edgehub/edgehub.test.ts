@@ -4,6 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestRegistry } from '@upgrade-hub/oci/testing'
 import type { Prepare, Proceed } from '@upgrade-hub/protocol'
+import { askEdgehub, controlSocket } from '@upgrade-hub/upgrader/control'
 import { prepareFor } from '@upgrade-hub/upgrader/testing'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -101,6 +102,21 @@ describe('one attempt', () => {
       expect(hub.hellos[1]?.open.map(({ task }) => task)).toEqual(state === 'ended' ? [] : [prepare.Task])
     },
   )
+
+  it('is not proceeded with while a person holds the node, and tells the hub why', TIMEOUT, async () => {
+    const { prepare, proceed, id } = intents()
+    await hub.ask('upgrade', prepare)
+    const ctl = (verb: 'hold' | 'release') => askEdgehub(controlSocket(node.fixture.config), { verb })
+    expect(await ctl('hold')).toMatchObject({ done: true, data: { session: { state: 'open' } } })
+    const held = { Value: 'refused', Code: 'Busy', Reason: expect.stringContaining('held at the node') }
+    expect(await hub.ask('proceed', proceed)).toMatchObject(held)
+    expect(await ctl('release')).toMatchObject({ done: true })
+    // The same permission again stays refused (F10); the next one counts.
+    expect(await hub.ask('proceed', proceed)).toMatchObject(held)
+    await hub.ask('proceed', { ...proceed, IntentSeq: 3 }, 'first')
+    await until(() => hub.resultOf(id) !== undefined)
+    expect(hub.resultOf(id)).toMatchObject({ Outcome: 'Succeeded' })
+  })
 
   it('says of a permission that it never had that it has expired, and waits on', TIMEOUT, async () => {
     const { prepare, proceed } = intents()

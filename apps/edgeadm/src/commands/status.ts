@@ -6,6 +6,7 @@ import {
   probeVersion,
 } from '@upgrade-hub/upgrader'
 import { createService, listBackups, openLocalAttempts } from '@upgrade-hub/upgrader/attempt'
+import { askEdgehub, controlSocket, readHold } from '@upgrade-hub/upgrader/control'
 import { EXIT } from '../exit-codes.ts'
 import type { Command, CommandContext } from './command.ts'
 
@@ -21,45 +22,31 @@ export const status: Command = {
 /** keadm's `ctl` for what waits on this node. */
 export const ctlStatus: Command = { ...status, name: 'ctl status' }
 
-/** keadm's verb: the yes that `requireConfirmation` waits for. */
-export const ctlConfirm: Command = {
-  name: 'ctl confirm',
-  summary: 'confirm the upgrade that waits for it on this node',
-  options: { id: { type: 'string' } },
-  help: ['--id TASK.ATTEMPT   needed only when several wait'],
-  run: async ({ config: load, values, print }) => {
-    const store = openAttemptStore(await load())
-    const waiting = (await store.attempts()).filter(
-      ({ step, id }) => step === 'E4c' && (values['id'] ?? id) === id,
-    )
-    const [first] = waiting
-    if (!first || waiting.length > 1) {
-      const ids = waiting.map(({ id }) => id)
-      print(first ? `several wait, name one: ${ids.join(' ')}` : 'nothing waits for a confirmation', {
-        waiting: ids,
-      })
-      return EXIT.unchanged
-    }
-    await store.confirm(first.id)
-    print(`${first.id} is confirmed`, { confirmed: first.id })
-    return EXIT.ok
-  },
-}
-
 async function showStatus({ config: load, clock, print }: CommandContext): Promise<number> {
   const config = await load()
   const components = await Promise.all(config.components.map((one) => componentStatus(config, one, clock)))
   const attempts = [...(await openAttemptStore(config).attempts()), ...(await openLocalAttempts(config))]
+  const edgehub = await edgehubStatus(config)
   const undelivered = await openSpool(config).size()
   const lines = [
     ...components.map(({ name, version, running, backups }) => {
       return `${name} ${version || '(no version)'} ${running ? 'running' : 'not running'}, backups: ${backups.join(' ') || 'none'}`
     }),
     ...attempts.map(describe),
+    ...(edgehub.hold ? [`held since ${edgehub.hold.since} ${edgehub.hold.reason}`.trimEnd()] : []),
+    `edgehub ${edgehub.running ? `runs, session ${edgehub.session?.state ?? 'unknown'}` : 'does not run'}`,
     `${undelivered} results wait to be delivered`,
   ]
-  print(lines.join('\n'), { nodeName: config.nodeName, components, attempts, undelivered })
+  print(lines.join('\n'), { nodeName: config.nodeName, components, attempts, edgehub, undelivered })
   return EXIT.ok
+}
+
+/** What only a running edgehub knows is its session. */
+async function edgehubStatus(config: EdgeConfig) {
+  const answer = await askEdgehub(controlSocket(config), { verb: 'status' })
+  const session = answer?.data['session'] as { readonly state: string } | undefined
+  const hold = await readHold(config)
+  return { running: answer !== undefined, ...(session ? { session } : {}), ...(hold ? { hold } : {}) }
 }
 
 async function componentStatus(
@@ -79,5 +66,6 @@ async function componentStatus(
 
 function describe({ id, phase, step, result, answer }: AttemptView): string {
   const end = result ? `${result.Outcome} ${result.Code} ${result.Reason}` : ''
-  return `${id} ${phase} at ${step} ${end || (answer?.Reason ?? '')}`.trimEnd()
+  const waits = step === 'E4c' ? 'waits for `edgeadm ctl confirm`' : (answer?.Reason ?? '')
+  return `${id} ${phase} at ${step} ${end || waits}`.trimEnd()
 }

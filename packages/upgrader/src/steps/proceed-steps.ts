@@ -4,6 +4,7 @@ import { fileFacts } from '../host/files.ts'
 import type { Lock } from '../host/lock.ts'
 import type { Facts } from '../machine/state.ts'
 import { probeVersion } from '../probe.ts'
+import { heldBecause } from '../store/hold.ts'
 import { attemptUnderWay } from '../store/load.ts'
 import { backUp } from './backup.ts'
 import type { StepContext } from './context.ts'
@@ -93,7 +94,9 @@ async function passGate(context: StepContext): Promise<void> {
   await checkPermit(context)
 }
 
-async function checkPermit({ inbox }: StepContext): Promise<void> {
+async function checkPermit({ inbox, config, local }: StepContext): Promise<void> {
+  const held = local ? undefined : await heldBecause(config)
+  if (held) throw new NotNowError('Busy', held)
   const permit = await inbox.permit()
   if (permit?.boot !== (await bootId()))
     throw new NotNowError('PermissionExpired', 'it was given before the restart')

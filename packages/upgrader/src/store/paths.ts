@@ -67,6 +67,11 @@ export function epochFloor(config: EdgeConfig): string {
   return join(config.paths.state, 'floor.json')
 }
 
+/** Set by a person at this node. */
+export function holdFile(config: EdgeConfig): string {
+  return join(config.paths.state, 'hold.json')
+}
+
 export function spoolFolder(config: EdgeConfig): string {
   return join(config.paths.state, 'spool')
 }
