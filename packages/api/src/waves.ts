@@ -23,7 +23,7 @@ export const Wave = Type.Object({
   ),
   labelSelector: Type.Optional(
     Type.Object(LabelSelector.properties, {
-      description: 'Only nodes that match, of those that no earlier wave took. Default: any.',
+      description: 'Only nodes that match, of those that no earlier wave took. Default: all of those.',
     }),
   ),
   maxConcurrent: amount(
