@@ -11,13 +11,16 @@ import type { FakeHub } from './fake-hub.ts'
 export const MAIN = fileURLToPath(new URL('../../../apps/edgehub/src/main.ts', import.meta.url))
 export const OLD = 'v1.0.0'
 export const NEW = 'v1.1.0'
+export const NEXT = 'v1.2.0'
 
-/** A registry with an image of the new version. */
+/** A registry with images of the two newer versions. */
 export async function startRegistry(
   kind: AgentKind = 'good',
 ): Promise<{ registry: TestRegistry; image: string }> {
   const images = new ImageStore()
-  await images.publish(NEW, [{ name: 'usr/local/bin/edgecore', content: agentProgram(NEW, kind) }])
+  for (const version of [NEW, NEXT]) {
+    await images.publish(version, [{ name: 'usr/local/bin/edgecore', content: agentProgram(version, kind) }])
+  }
   const registry = await startTestRegistry(images)
   return { registry, image: `${registry.host}/kubeedge/installation-package` }
 }

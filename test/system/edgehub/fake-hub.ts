@@ -41,6 +41,8 @@ export interface Manners {
   verdict: Welcome['open'][number]['verdict']
   /** The status of `POST /nodeupgrade`; 0 breaks the connection. */
   resultStatus: number
+  /** Stores results, and breaks the connection in place of an answer. */
+  losesAnswers: boolean
   /** Whether a frame `result` is answered `stored`. */
   storesFrames: boolean
 }
@@ -51,6 +53,7 @@ export class FakeHub {
     nodeUID: 'node-uid',
     verdict: 'continue',
     resultStatus: 200,
+    losesAnswers: false,
     storesFrames: true,
   }
   readonly answers: Answer[] = []
@@ -107,6 +110,7 @@ export class FakeHub {
       if (this.manners.resultStatus === 0) return void request.socket.destroy()
       void json(request).then((result) => {
         if (this.manners.resultStatus === 200) this.results.push(result as Result)
+        if (this.manners.losesAnswers) return void request.socket.destroy()
         response.writeHead(this.manners.resultStatus).end('ok')
       })
     })
