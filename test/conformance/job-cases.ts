@@ -192,6 +192,19 @@ export const BAD_JOBS: readonly BadJob[] = [
     sentence: 'Required value',
   },
   {
+    title: 'a slot that begins at no time',
+    spec: { ...base, upgradeHub: { window: { slots: [{ start: '24:00', durationMinutes: 60 }] } } },
+    sentence: 'should match',
+  },
+  {
+    title: 'a slot on no day',
+    spec: {
+      ...base,
+      upgradeHub: { window: { slots: [{ start: '01:00', durationMinutes: 60, days: ['Caturday'] }] } },
+    },
+    sentence: 'supported values: "Mon", "Tue"',
+  },
+  {
     title: 'an endless stage',
     spec: { ...base, upgradeHub: { timeouts: { checkSeconds: 604_801 } } },
     sentence: 'should be less than or equal to 604800',
@@ -249,6 +262,19 @@ export const GOOD_SPECS: readonly (readonly [string, unknown])[] = [
             maxConcurrent: '50%',
           },
         ],
+      },
+    },
+  ],
+  [
+    'a window',
+    {
+      ...base,
+      upgradeHub: {
+        window: {
+          timeZone: 'Europe/Berlin',
+          slots: [{ days: ['Sat', 'Sun'], start: '02:00', durationMinutes: 120 }],
+          blackouts: [{ from: '2026-12-24', to: '2026-12-26T06:00', reason: 'Christmas' }],
+        },
       },
     },
   ],

@@ -6,7 +6,7 @@ import {
   type NodeUpgradeTask,
   UPGRADING_LABEL,
 } from '@upgrade-hub/api'
-import { isEnd, isFinished, jobPlan, limitsOf, statusOf } from '@upgrade-hub/rollout'
+import { isEnd, isFinished, jobPlan, limitsOf, statusOf, windowAt, zoneOf } from '@upgrade-hub/rollout'
 import type { Event, SimApi, Stored } from './api.ts'
 import type { SimEdge } from './edge.ts'
 import type { People } from './people.ts'
@@ -80,6 +80,11 @@ export class Checker {
   /** A permission is stored for a node that is ours, and for one image only. */
   #onProceed(task: NodeUpgradeTask): void {
     const { nodeName } = task.spec
+    const job = this.#api.get('job', this.#jobName)
+    const notAfter = Date.parse(statusOf(task).intent?.notAfter ?? '')
+    const { window } = job ? jobPlan(job) : {}
+    if (window && !windowAt(window, zoneOf(window, undefined), notAfter - 1_000).isOpen)
+      this.#world.breach(`${nodeName} may stop its agent outside the window`)
     const digest = statusOf(task).edge?.answer?.indexDigest ?? ''
     this.#digests.set(nodeName, digest)
     if (new Set(this.#digests.values()).size > 1) this.#world.breach('two images were let through')

@@ -10,7 +10,7 @@ import type { SimApi } from './api.ts'
 import type { World } from './world.ts'
 
 /** Reasons for which a job waits until a person does something. */
-const STANDSTILLS = ['ThresholdBreached', 'ProgressDeadlineExceeded', 'TooManyUnavailable']
+const STANDSTILLS = ['ThresholdBreached', 'ProgressDeadlineExceeded', 'TooManyUnavailable', 'WindowClosed']
 
 /** What people do meanwhile with kubectl. */
 export class People {

@@ -1,4 +1,10 @@
-import { EDGE_NODE_LABEL, type Node, type NodeUpgradeJob, type Wave } from '@upgrade-hub/api'
+import {
+  EDGE_NODE_LABEL,
+  type MaintenanceWindow,
+  type Node,
+  type NodeUpgradeJob,
+  type Wave,
+} from '@upgrade-hub/api'
 import { isEnd, isFinished, statusOf } from '@upgrade-hub/rollout'
 import { SimApi } from './api.ts'
 import { Checker } from './checker.ts'
@@ -35,6 +41,16 @@ const WAVES: Wave[][] = [
     { name: 'second', size: '30%', approval: 'Required', soakSeconds: 5 },
   ],
   [{ name: 'all', approval: 'Required', maxConcurrent: '50%', soakSeconds: 30 }],
+]
+
+const WINDOWS: MaintenanceWindow[] = [
+  { slots: [{ start: '00:00', durationMinutes: 2 }] },
+  {
+    timeZone: 'Europe/Berlin',
+    slots: [{ start: '01:01', durationMinutes: 30 }],
+    blackouts: [{ from: '2026-01-01T01:10', to: '2026-01-01T01:20' }],
+  },
+  { timeZone: 'NodeLocal', slots: [{ start: '00:05', durationMinutes: 600 }] },
 ]
 
 /** How hard a run is. */
@@ -152,6 +168,7 @@ function jobOf(random: Random, names: readonly string[], fixed: object): NodeUpg
         ...(random.chance(0.3) ? { maxConcurrent: random.pick([2, '25%', '100%']) } : {}),
         retry: random.pick([{}, { limit: 1 }, { limit: 2, backoffSeconds: 5 }]),
         ...(random.chance(0.4) ? { waves: random.pick(WAVES) } : {}),
+        ...(random.chance(0.3) ? { window: random.pick(WINDOWS) } : {}),
         onFailure: random.pick(['Stop', 'Pause'] as const),
         ...(random.chance(0.3) ? { maxUnavailable: random.pick([1, 3, '50%']) } : {}),
         ...(random.chance(0.3) ? { progressDeadlineSeconds: random.pick([120, 1_800]) } : {}),

@@ -43,6 +43,7 @@ const Answer = Type.Object(
     indexDigest: text('The digest that the tag led to.', { maxLength: 80 }),
     fromVersion: version('The version that runs.'),
     platform: Type.Optional(Platform),
+    timeZone: word('The time zone of its clock, by its IANA name.'),
   },
   { description: 'The last answer to an intent.' },
 )

@@ -3,6 +3,7 @@ import { amount, flag, integer, list, oneOf, text } from './schema-kit.ts'
 import { LabelSelector, NodeName } from './selector.ts'
 import { StageTimeouts } from './timeouts.ts'
 import { Waves } from './waves.ts'
+import { MaintenanceWindow } from './window.ts'
 
 const Digest = Type.String({ pattern: '^sha256:[a-f0-9]{64}$', maxLength: 71 })
 
@@ -100,6 +101,7 @@ export const UpgradeHubSpec = Type.Object(
       { minimum: 0 },
     ),
     waves: Waves,
+    window: Type.Optional(MaintenanceWindow),
     progressDeadlineSeconds: integer(
       'Seconds without any node beginning or ending its upgrade after which the job counts as stuck, and onFailure applies. Pauses and other waits that are meant do not count. Default: no deadline.',
       { minimum: 60, maximum: 31_536_000 },

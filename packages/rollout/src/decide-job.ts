@@ -55,7 +55,7 @@ export function decideJob(view: JobView): JobDecision {
   const { job } = view
   if (job.metadata.deletionTimestamp) return decideDeletion(view)
   if (isFinished(job)) return refreshFinished(view)
-  const standing = standingOf(job)
+  const standing = standingOf(job, view.now)
   if (!standing.accepted) return decline(view, standing)
   const finalizers = job.metadata.finalizers ?? []
   if (!finalizers.includes(RELEASE_FINALIZER)) {
@@ -108,7 +108,7 @@ function decideDeletion(view: JobView): JobDecision {
       write: { target: 'finalizers', finalizers: finalizers.filter((name) => name !== RELEASE_FINALIZER) },
     }
   }
-  const runs = job.status?.plan?.total !== undefined && !isFinished(job) && standingOf(job).accepted
+  const runs = job.status?.plan?.total !== undefined && !isFinished(job) && standingOf(job, view.now).accepted
   return runs && pending + inProgress > 0 ? decideRun(view) : {}
 }
 

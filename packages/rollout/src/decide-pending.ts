@@ -5,6 +5,7 @@ import { again, finish } from './finish.ts'
 import { haltOf } from './halt.ts'
 import { type JobPlan, jobPlan, specProblem } from './job-plan.ts'
 import { restorePatch, takePatch } from './node-patches.ts'
+import { windowOn } from './node-window.ts'
 import { isReason, REASONS } from './reasons.ts'
 import { prepareMs, preparePatch, proceedPatch, verifyUntil } from './task-patches.ts'
 import {
@@ -144,10 +145,17 @@ function decidePrepared(view: TaskView, plan: JobPlan, paused: boolean): TaskDec
   const digest = currentAnswer(statusOf(task))?.indexDigest
   if (pinned && digest && digest !== pinned) return finish(view, endOf('TagMoved'))
   if (!node) return {}
-  if (holds(node, task)) return { write: { target: 'status', status: proceedPatch(task, node, now) } }
+  const { isOpen, until } = windowOn(plan, task, now)
+  if (holds(node, task)) {
+    // Taken, and then the window closed before the permission was stored: the node is let go of, untouched.
+    if (!isOpen) return { write: { target: 'node', patch: restorePatch(node) } }
+    return {
+      write: { target: 'status', status: proceedPatch(task, node, { now, ...(until ? { until } : {}) }) },
+    }
+  }
   if (!node.ready) return awaitReady(view, plan)
   if (statusOf(task).reason) return noReason()
-  if (!view.released || paused || node.hold || node.deleting) return {}
+  if (!view.released || paused || !isOpen || node.hold || node.deleting) return {}
   const cordon = plan.isolation === 'Cordon'
   return { write: { target: 'node', patch: takePatch(node, task, { cordon, now }) } }
 }

@@ -1,12 +1,13 @@
 import type { NodeUpgradeJob } from '@upgrade-hub/api'
 import type { Say } from './conditions.ts'
 import type { JobDecision, JobView } from './decide-job.ts'
+import { earliest } from './earliest.ts'
 import { askedHalt } from './halt.ts'
 import { jobPlan } from './job-plan.ts'
 import { changesCondition, eventsOf, saysOf } from './job-says.ts'
 import { differences, MAX_ROWS, statusPatch } from './job-status.ts'
-import { type Obstacle, obstacleOf, stallOf } from './obstacle.ts'
-import { type Release, releaseOf } from './release.ts'
+import { closureOf, nodeBrake, obstacleOf, stallOf, windowBrake } from './obstacle.ts'
+import { type Release, releaseOf, withoutNew } from './release.ts'
 import { isReopenable } from './retry.ts'
 import { finalVerdict, missing, toleranceOfJob, type Verdict } from './tolerance.ts'
 import { type WaveCourse, waveEvents, wavesOf } from './waves.ts'
@@ -37,35 +38,27 @@ export function decideRun(view: JobView): JobDecision {
   const total = job.status?.plan?.total ?? 0
   const plan = jobPlan(job)
   const obstacle = obstacleOf(view, plan, total)
-  const course = wavesOf(view, plan, obstacle !== undefined)
+  const closure = closureOf(plan, view.now)
+  const course = wavesOf(view, plan, (obstacle ?? closure.obstacle) !== undefined)
   const over =
     isOver(view) && (course.isDone || obstacle?.stops !== undefined || askedHalt(job) === 'cancelled')
   if (over && missing(index.counts, total) > 0 && !view.complete) return { verifyMembers: true }
-  const wait = obstacle ?? course.obstacle
+  const halted = (obstacle ?? closure.obstacle) !== undefined || over
+  const allowed = releaseOf(view, plan, { halted, ...course })
+  const wait = obstacle ?? closure.obstacle ?? course.obstacle ?? windowBrake(allowed)
   const stall = wait || over ? undefined : stallOf(view, plan)
-  const inTheWay = wait ?? stall?.obstacle
+  const inTheWay = wait ?? stall?.obstacle ?? nodeBrake(view, allowed)
   const tolerance = toleranceOfJob(job, plan)
   const verdict = over
     ? finalVerdict(index.counts, { total, tolerance, stoppedBy: inTheWay?.stops })
     : undefined
-  const halted = obstacle !== undefined || stall?.obstacle?.stops !== undefined || over
-  const release = releaseOf(view, plan, { halted, ...course })
-  const says = saysOf(job, inTheWay ?? brakeOf(view, release))
+  const release = stall?.obstacle?.stops ? withoutNew(allowed) : allowed
+  const says = saysOf(job, inTheWay)
   const decision = nextWrite(view, { total, says, verdict, release, course })
   if (verdict) return decision
   const { prepare, taking } = release
-  return { ...decision, prepare, release: taking, ...wakeOf(decision.wakeAt, stall?.wakeAt, course.wakeAt) }
-}
-
-function brakeOf({ index }: JobView, { braked }: Release): Obstacle | undefined {
-  if (!braked) return undefined
-  const message = `${index.nodes.down} nodes of the job are down: maxUnavailable allows no more`
-  return { reason: 'TooManyUnavailable', message, progressing: true }
-}
-
-function wakeOf(...times: readonly (number | undefined)[]): { wakeAt?: number } {
-  const known = times.filter((time) => time !== undefined)
-  return known.length > 0 ? { wakeAt: Math.min(...known) } : {}
+  const times = [decision.wakeAt, stall?.wakeAt, course.wakeAt, closure.wakeAt, release.wakeAt]
+  return { ...decision, prepare, release: taking, ...earliest(times) }
 }
 
 /** Nothing is open, and no failed task is about to be opened again. */

@@ -36,3 +36,4 @@ export {
   UNREACHABLE_AFTER_MS,
 } from './task-state.ts'
 export { toldOf } from './tell.ts'
+export { neverOpens, windowAt, zoneOf } from './window.ts'

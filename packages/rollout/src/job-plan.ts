@@ -1,5 +1,6 @@
 import type {
   Amount,
+  MaintenanceWindow,
   NodeUpgradeJob,
   NodeUpgradeJobSpec,
   StageTimeouts,
@@ -15,6 +16,7 @@ import {
   sha256Hex,
 } from '@upgrade-hub/core'
 import { isEmptySelector, selectorProblem } from './selector.ts'
+import { zoneProblem } from './window.ts'
 
 /** A job's spec with every default filled in and every spelling made one: what decisions and tasks are made from. */
 export interface JobPlan {
@@ -32,6 +34,7 @@ export interface JobPlan {
   readonly prepareAhead: Amount
   readonly tolerance: number
   readonly waves: readonly Wave[]
+  readonly window?: MaintenanceWindow
   readonly isolation: NonNullable<UpgradeHubSpec['isolation']>
   readonly keepCordonedOn: readonly string[]
   readonly offline: { readonly policy: 'Skip' | 'Queue' | 'Fail'; readonly ttlSeconds: number }
@@ -67,6 +70,8 @@ export function specProblem(spec: NodeUpgradeJobSpec | undefined): string | unde
     return `unknown upgradeTool ${spec?.upgradeTool}: use keadm`
   if (Number.isNaN(toleranceOf(spec?.failureTolerate)))
     return `failureTolerate ${spec?.failureTolerate} is not a ratio from 0 to 1`
+  const zone = zoneProblem(spec?.upgradeHub?.window)
+  if (zone) return zone
   if (!selector) return undefined
   if (isEmptySelector(selector) && !spec?.upgradeHub?.allNodes) {
     return 'an empty labelSelector means every edge node: set upgradeHub.allNodes to true if that is meant'
@@ -103,6 +108,7 @@ function planOf(spec: NodeUpgradeJobSpec): JobPlan {
     prepareAhead: ours.prepareAhead ?? 0,
     tolerance: toleranceOf(spec.failureTolerate),
     waves: ours.waves ?? [],
+    ...(ours.window ? { window: ours.window } : {}),
     isolation: ours.isolation ?? 'Cordon',
     keepCordonedOn: ours.keepCordonedOn ?? ['RollbackFailed'],
     offline: { policy: ours.offline?.policy ?? 'Skip', ttlSeconds: ours.offline?.ttlSeconds ?? 86_400 },

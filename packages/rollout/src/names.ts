@@ -17,5 +17,6 @@ export const RELEASE_FINALIZER: typeof api.RELEASE_FINALIZER = 'upgradehub.io/re
 export const KUBEEDGE_FINALIZER: typeof api.KUBEEDGE_FINALIZER = 'kubeedge.io/nodeupgradejob-controller'
 export const JOB_UID_LABEL: typeof api.JOB_UID_LABEL = 'upgradehub.io/job-uid'
 export const JOB_NAME_LABEL: typeof api.JOB_NAME_LABEL = 'upgradehub.io/job-name'
+export const NODE_LOCAL: typeof api.NODE_LOCAL = 'NodeLocal'
 export const REST_WAVE: typeof api.REST_WAVE = 'rest'
 export const NODE_FIELD_MANAGER: typeof api.NODE_FIELD_MANAGER = 'upgradehub'

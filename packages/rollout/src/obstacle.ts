@@ -3,9 +3,12 @@ import { rfc3339 } from '@upgrade-hub/core'
 import type { JobView } from './decide-job.ts'
 import { askedHalt, conditionOf, type StopReason, storedStop } from './halt.ts'
 import { type JobPlan, specHash } from './job-plan.ts'
+import { NODE_LOCAL } from './names.ts'
 import { toleranceSentence } from './reasons.ts'
+import type { Release } from './release.ts'
 import { timeOf } from './task-state.ts'
 import { denominator, isBreached, toleranceOfJob } from './tolerance.ts'
+import { windowAt, zoneOf } from './window.ts'
 
 /** Why a job starts no further node now, in the words of its condition `Progressing`. */
 export interface Obstacle {
@@ -33,6 +36,17 @@ export function obstacleOf(view: JobView, plan: JobPlan, total: number): Obstacl
   return job.control?.paused ? { reason: 'Paused', message: SENTENCES.Paused, progressing: false } : undefined
 }
 
+/** The window of the job is closed. Where each node goes by its own clock, each is asked by itself. */
+export function closureOf({ window }: JobPlan, now: number): { wakeAt?: number; obstacle?: Obstacle } {
+  if (!window || window.timeZone === NODE_LOCAL) return {}
+  const { isOpen, until } = windowAt(window, zoneOf(window, undefined), now)
+  const wakeAt = until === undefined ? {} : { wakeAt: until }
+  if (isOpen) return wakeAt
+  const message =
+    until === undefined ? 'the window is closed' : `the window is closed until ${rfc3339(until)}`
+  return { ...wakeAt, obstacle: { reason: 'WindowClosed', message, progressing: false } }
+}
+
 /**
  * A job that nothing is in the way of, and that has not moved for `progressDeadlineSeconds`. When `onFailure` is Pause it is
  * only said: nothing moves anyway, and the first node that does makes it good.
@@ -50,6 +64,20 @@ export function stallOf(
   return {
     obstacle: plan.onFailure === 'Pause' ? { reason, message, progressing: false } : stop(reason, message),
   }
+}
+
+/** All that is left to do waits for the clocks of its nodes. */
+export function windowBrake({ idle, outside }: Release): Obstacle | undefined {
+  if (!idle || outside === 0) return undefined
+  const message = `${outside} nodes are prepared and wait for the window by their own clocks`
+  return { reason: 'WindowClosed', message, progressing: false }
+}
+
+/** Nodes that somebody else took down leave no room for even one more. */
+export function nodeBrake({ index }: JobView, { idle, braked }: Release): Obstacle | undefined {
+  if (!idle || !braked) return undefined
+  const message = `${index.nodes.down} nodes of the job are down: maxUnavailable allows no more`
+  return { reason: 'TooManyUnavailable', message, progressing: true }
 }
 
 /** Neither a pause is counted nor any other wait that is meant: `Progressing` turned when it was over. */

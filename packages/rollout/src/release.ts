@@ -1,8 +1,10 @@
 import type { NodeUpgradeJobStatus } from '@upgrade-hub/api'
 import { fitting, limitsOf } from './budget.ts'
 import type { JobView } from './decide-job.ts'
+import { earliest } from './earliest.ts'
 import type { Entry } from './job-index.ts'
 import type { JobPlan } from './job-plan.ts'
+import { windowOn } from './node-window.ts'
 import { currentAnswer, holds, statusOf } from './task-state.ts'
 
 type Releasing = NonNullable<NodeUpgradeJobStatus['releasing']>
@@ -18,10 +20,16 @@ export interface Release {
   readonly taking: readonly string[]
   /** Tasks that may prepare now. */
   readonly prepare: readonly string[]
-  /** Nodes that somebody else took down leave no room for even one more. */
+  /** Nothing upgrades, prepares, or is about to. */
+  readonly idle: boolean
+  /** Something is ready, and does not fit. */
   readonly braked: boolean
+  /** Prepared nodes whose own window is closed. */
+  readonly outside: number
   /** The digest to be pinned with the first release. */
   readonly digest?: string
+  /** When the window of a node that waits for it turns. */
+  readonly wakeAt?: number
 }
 
 /** How far a job may go. */
@@ -39,15 +47,17 @@ export interface Way {
 export function releaseOf(view: JobView, plan: JobPlan, { halted, current, frontier }: Way): Release {
   const { job, index } = view
   const prepared = [...index.in('prepared')]
-  const kept = (job.status?.releasing ?? []).filter((entry) => isNeeded(view, entry))
+  const kept = (job.status?.releasing ?? []).filter((entry) => isNeeded(view, plan, entry))
   const has = new Set(kept.map((entry) => entry.task))
   const taken = prepared.filter((entry) => !has.has(entry.name) && isOwn(view, entry))
   const taking = kept.map((entry) => entry.task)
-  if (halted) return { kept, wanted: kept, added: 0, taking, prepare: [], braked: false }
+  if (halted)
+    return { kept, wanted: kept, added: 0, taking, prepare: [], idle: false, braked: false, outside: 0 }
 
-  const ready = prepared.filter(
+  const free = prepared.filter(
     (entry) => !has.has(entry.name) && entry.wave <= frontier && isFree(view, entry),
   )
+  const ready = free.filter((entry) => windowOn(plan, entry.task, view.now).isOpen)
   const digest = job.status?.image?.digest ?? digestOf(prepared)
   const wave = { index: current, total: index.wave(current).total }
   const limits = limitsOf(plan, job.status?.plan?.total ?? 0, wave)
@@ -56,27 +66,44 @@ export function releaseOf(view: JobView, plan: JobPlan, { halted, current, front
   const fit = ready.filter((entry) => sameDigest(entry, digest))
   const next = fitting(fit, { limits, inUse, index })
   const ahead = limits.ahead - index.in('preparing').size - (ready.length - next.length)
+  const prepare = index
+    .in('waiting')
+    .first(ahead)
+    .filter((entry) => entry.wave <= frontier)
+    .map((entry) => entry.name)
+  const busy = index.counts.inProgress + taken.length + kept.length + index.in('preparing').size
   return {
     kept,
     wanted: [...kept, ...next.map((entry) => ({ task: entry.name, attempt: entry.attempt }))],
     added: next.length,
     taking,
-    braked: fit.length > 0 && next.length === 0 && index.counts.inProgress + taken.length + kept.length === 0,
-    prepare: index
-      .in('waiting')
-      .first(ahead)
-      .filter((entry) => entry.wave <= frontier)
-      .map((entry) => entry.name),
+    prepare,
+    idle: busy + next.length + prepare.length === 0,
+    braked: fit.length > 0,
+    outside: free.length - ready.length,
     ...(digest && !job.status?.image?.digest ? { digest } : {}),
+    ...earliest(free.map((entry) => windowOn(plan, entry.task, view.now).until)),
   }
 }
 
-/** Until the task stores `proceed`, ends, or is in the queue again; and not while another upgrade holds its node. */
-function isNeeded({ index, node }: JobView, { task, attempt }: Releasing[number]): boolean {
+/** The same, but that nothing new begins. */
+export function withoutNew(release: Release): Release {
+  return { ...release, wanted: release.kept, added: 0, prepare: [] }
+}
+
+/**
+ * Until the task stores `proceed`, ends, or is in the queue again; and not while another upgrade holds its node, nor when its
+ * window has closed before it was taken.
+ */
+function isNeeded(
+  { index, node, now }: JobView,
+  plan: JobPlan,
+  { task, attempt }: Releasing[number],
+): boolean {
   const entry = index.get(task)
   if (entry?.state !== 'prepared' || entry.attempt !== attempt) return false
   const at = node(entry.nodeName)
-  return at?.hold === undefined || holds(at, entry.task)
+  return holds(at, entry.task) || (at?.hold === undefined && windowOn(plan, entry.task, now).isOpen)
 }
 
 /** Taken, though the entry is lost: it still uses a slot. */

@@ -2,11 +2,12 @@ import type { NodeUpgradeJob } from '@upgrade-hub/api'
 import { conditionOf, isAccepted } from './halt.ts'
 import { specProblem } from './job-plan.ts'
 import { KUBEEDGE_FINALIZER, RELEASE_FINALIZER } from './names.ts'
+import { neverOpens } from './window.ts'
 
 /** Whether a job is ours to run, and if not, why: the reason and message of its condition `Accepted`. */
 export interface Standing {
   readonly accepted: boolean
-  readonly reason: 'Accepted' | 'ForeignController' | 'NotAdopted' | 'InvalidSpec'
+  readonly reason: 'Accepted' | 'ForeignController' | 'NotAdopted' | 'InvalidSpec' | 'WindowNeverOpens'
   readonly message: string
 }
 
@@ -14,7 +15,7 @@ export interface Standing {
  * A job with a past that we did not write is somebody else's and is never run, unless `control.adopt` says so. Our past is
  * known by our condition, or by our finalizer, which survives a pruned status.
  */
-export function standingOf(job: NodeUpgradeJob): Standing {
+export function standingOf(job: NodeUpgradeJob, now: number): Standing {
   const adopted = job.control?.adopt === true
   const finalizers = job.metadata.finalizers ?? []
   if (finalizers.includes(KUBEEDGE_FINALIZER) && !adopted) {
@@ -25,6 +26,8 @@ export function standingOf(job: NodeUpgradeJob): Standing {
   }
   const problem = specProblem(job.spec)
   if (problem) return no('InvalidSpec', problem)
+  const never = job.status?.plan ? undefined : neverOpens(job.spec?.upgradeHub?.window, now)
+  if (never) return no('WindowNeverOpens', never)
   return { accepted: true, reason: 'Accepted', message: 'the job is ours to run' }
 }
 

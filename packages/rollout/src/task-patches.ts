@@ -33,11 +33,18 @@ export function preparePatch(
   }
 }
 
-/** The only permission to stop the agent. It is stored before it is sent, and ends by itself. */
-export function proceedPatch(task: NodeUpgradeTask, node: SlimNode, now: number): TaskPatch {
+/** The only permission to stop the agent. It is stored before it is sent, and ends by itself: soon, and with the window. */
+export function proceedPatch(
+  task: NodeUpgradeTask,
+  node: SlimNode,
+  { now, until = Number.POSITIVE_INFINITY }: { now: number; until?: number },
+): TaskPatch {
   const { edge } = statusOf(task)
   const { hold } = node
-  const permission = { epoch: hold?.epoch ?? node.epoch, notAfter: rfc3339(now + PERMISSION_MS) }
+  const permission = {
+    epoch: hold?.epoch ?? node.epoch,
+    notAfter: rfc3339(Math.min(now + PERMISSION_MS, until)),
+  }
   return {
     phase: 'InProgress',
     active: 'true',

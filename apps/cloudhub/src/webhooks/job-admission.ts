@@ -1,6 +1,6 @@
 import { KUBEEDGE_GROUP, type NodeUpgradeJob, nodeUpgradeJobCrd } from '@upgrade-hub/api'
 import { type Cause, type Crd, type JsonObject, judge } from '@upgrade-hub/embedded/schema'
-import type { SlimNode } from '@upgrade-hub/rollout'
+import { neverOpens, type SlimNode, specProblem } from '@upgrade-hub/rollout'
 import { HttpError } from '../errors.ts'
 import { approvalProblem } from './approvals.ts'
 import type { AdmissionAnswer, AdmissionRequest } from './review.ts'
@@ -14,7 +14,10 @@ const MAX_MESSAGE = 4_000
  * when the webhook is asked alone, and warnings. Deletions are nobody's business here.
  * @throws HttpError 400 for another kind
  */
-export function admitJob(request: AdmissionRequest, nodes: readonly SlimNode[] | undefined): AdmissionAnswer {
+export function admitJob(
+  request: AdmissionRequest,
+  { nodes, now }: { nodes: readonly SlimNode[] | undefined; now: number },
+): AdmissionAnswer {
   const { kind, operation, subResource = '' } = request
   if (kind.group !== KUBEEDGE_GROUP || kind.kind !== 'NodeUpgradeJob') {
     throw new HttpError(400, 'BAD_REVIEW', 'only NodeUpgradeJob is judged here')
@@ -24,10 +27,15 @@ export function admitJob(request: AdmissionRequest, nodes: readonly SlimNode[] |
   }
   const causes = judgeJob(request)
   if (causes.length > 0) return { allowed: false, message: sentenceOf(causes) }
-  const problem = approvalProblem(request)
-  if (problem) return { allowed: false, message: problem }
   const { spec } = request.object as unknown as NodeUpgradeJob
+  const problem = approvalProblem(request) ?? (operation === 'CREATE' ? planProblem(spec, now) : undefined)
+  if (problem) return { allowed: false, message: problem }
   return { allowed: true, warnings: spec && operation === 'CREATE' ? warningsOf(spec, nodes) : [] }
+}
+
+/** What CEL cannot say of a new spec. */
+function planProblem(spec: NodeUpgradeJob['spec'], now: number): string | undefined {
+  return specProblem(spec) ?? neverOpens(spec?.upgradeHub?.window, now)
 }
 
 function judgeJob({ kind, object, oldObject }: AdmissionRequest): readonly Cause[] {

@@ -44,7 +44,7 @@ export function createWebhookServer({
       return reply.send(answerReview(review.uid, decide(review)))
     })
   }
-  serve(VALIDATE_PATH, (review) => admitJob(review, nodes()))
+  serve(VALIDATE_PATH, (review) => admitJob(review, { nodes: nodes(), now: clock.now() }))
   serve(MUTATE_PATH, stampApprovals)
   serveHealth(app, { isReady: () => true })
   return app

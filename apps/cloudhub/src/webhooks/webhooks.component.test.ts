@@ -101,6 +101,14 @@ describe.each(['v1alpha1', 'v1alpha2'])('the verdict on a job of %s (S24)', (ver
     ],
     ['invalid image repo /x', { ...good, image: '/x' }],
     ['failureTolerate is a ratio', { ...good, failureTolerate: '2' }],
+    [
+      'timeZone Europe/Atlantis is not known',
+      { ...good, upgradeHub: { window: { timeZone: 'Europe/Atlantis' } } },
+    ],
+    [
+      'does not open within 400 days',
+      { ...good, upgradeHub: { window: { blackouts: [{ from: '1960-01-01', to: '2199-01-01' }] } } },
+    ],
     ['upgradeTool knows keadm', { ...good, upgradeTool: 'rm' }],
     ['allNodes', { version: 'v1.12.0', labelSelector: {} }],
     ['spec.nodeNames', { ...good, nodeNames: 'n1' }],
