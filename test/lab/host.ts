@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -109,6 +109,11 @@ export class Host {
   /** A file of its disk, whether it is on or off. */
   async read(path: string): Promise<string> {
     return readFile(this.#path(path), 'utf8')
+  }
+
+  /** The names in a folder; none where there is no folder. */
+  list(path: string): readonly string[] {
+    return this.has(path) ? readdirSync(this.#path(path)) : []
   }
 
   has(path: string): boolean {

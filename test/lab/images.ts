@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { commandsOf, wordsOf } from '../harness/markdown.ts'
 import { run } from '../harness/program.ts'
 import { type AgentKind, edgecore, keadm } from './agent.ts'
-import { REGISTRY } from './registry.ts'
+import { CREDENTIALS, REGISTRY } from './registry.ts'
 
 /** The page that tells people how to make such an image. */
 const RECIPE = fileURLToPath(new URL('../../docs/edgecore-image.md', import.meta.url))
@@ -30,12 +30,14 @@ export async function publish(plan: ImagePlan): Promise<void> {
   await mkdir(at, { recursive: true })
   await writeFile(join(at, 'edgecore'), edgecore(node, version, kind), { mode: 0o755 })
   await writeFile(join(at, 'keadm'), keadm(node, version), { mode: 0o755 })
+  const authFile = join(at, 'auth.json')
+  await writeFile(authFile, CREDENTIALS, { mode: 0o600 })
   for (const line of commandsOf(RECIPE)) {
     const own = line
       .replaceAll('v1.23.0', version)
       .replaceAll('registry.example.com', REGISTRY)
       .replace('--architecture amd64', `--architecture ${ARCHITECTURE[arch()]}`)
-    const more = own.startsWith('skopeo copy') ? [`--dest-cert-dir=${trust}`] : []
+    const more = own.startsWith('skopeo copy') ? [`--dest-cert-dir=${trust}`, `--authfile=${authFile}`] : []
     const argv = ['nsenter', `--net=/run/netns/${namespace}`, '--', ...wordsOf(own), ...more] as const
     const { code, output } = await run([...argv], { cwd: at })
     if (code !== 0) throw new Error(`${own} ended with ${code}: ${output}`)

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { makePackage } from '../../apps/node-package/src/package.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { type Plane, writeKubeconfig } from '../harness/plane.ts'
-import { Program } from '../harness/program.ts'
+import { Program, run } from '../harness/program.ts'
 import { until } from '../harness/until.ts'
 import type { AgentKind } from './agent.ts'
 import { Disk } from './disk.ts'
@@ -50,12 +50,12 @@ export class Lab extends Cluster {
 
   static async start(plane: Plane): Promise<Lab> {
     const folder = mkdtempSync(join(tmpdir(), 'uh-lab-'))
-    const run = `uh${process.pid.toString(36)}${Math.random().toString(36).slice(2, 5)}`
+    const id = `uh${process.pid.toString(36)}${Math.random().toString(36).slice(2, 5)}`
     const [debian, unpacked] = await Promise.all([debianRoot(console.log), unpackPackage(folder)])
-    const network = await Network.create(run)
+    const network = await Network.create(id)
     const api = await relay(join(folder, 'api.sock'), Number(new URL(plane.url).port))
     const { node, layer } = unpacked
-    const lab = new Lab(plane, { folder, run, network, layers: [layer, debian], node, api })
+    const lab = new Lab(plane, { folder, run: id, network, layers: [layer, debian], node, api })
     try {
       await lab.#startCloud()
       return lab
@@ -97,6 +97,11 @@ export class Lab extends Cluster {
     await node.provision({ version, kind, registryCa: this.#registry?.ca ?? '' })
     await host.boot()
     return node
+  }
+
+  /** Runs a program in the cloud's namespace, as somebody there would. */
+  fromCloud(...argv: [string, ...string[]]): ReturnType<typeof run> {
+    return run(['nsenter', `--net=/run/netns/${this.network.cloud}`, '--', ...argv])
   }
 
   async stop(): Promise<void> {

@@ -2,7 +2,7 @@ import { must } from './tools.ts'
 
 /** What the nodes know the cloud by, and what the cloud sees of all of them: the outer side of their router. */
 export const CLOUD_ADDRESS = '10.77.0.1'
-const ROUTER_ADDRESS = '10.77.0.2'
+export const ROUTER_ADDRESS = '10.77.0.2'
 const SITE = '192.168.77'
 
 /** New connections go out only, and wear the router's address. */

@@ -118,9 +118,9 @@ async function append(base: Base, journal: Journal, event: AttemptEvent): Promis
 }
 
 async function perform(base: Base, state: AttemptState): Promise<AttemptEvent> {
+  if (!keepsAgentDown(state.step)) await base.agentMayRun?.()
   const watched = stageSignal(state, base.prepare.Timeouts, base)
   try {
-    if (!keepsAgentDown(state.step)) await base.agentMayRun?.()
     if (isPastStop(state.step)) await takeLockAnyway(base.locks, base)
     await base.at(`${state.step}.before`)
     if (RULES[state.step].stage !== 'rollback') watched.signal.throwIfAborted()

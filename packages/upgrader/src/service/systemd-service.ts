@@ -8,6 +8,9 @@ import { waitUntil } from './wait.ts'
 
 const COMMAND_TIMEOUT_MS = 30_000
 const KILL_WAIT_MS = 5_000
+/** Three seconds in all. */
+const MAX_TRIES = 5
+const FIRST_RETRY_MS = 200
 const POLL_MS = 100
 const RUNTIME_UNITS = '/run/systemd/system'
 const PROPERTIES =
@@ -60,7 +63,7 @@ export class SystemdService implements Service {
   /** Only asks for it: at boot the unit may have to wait for others, and `state` says `starting` as long as it does. */
   async start(): Promise<void> {
     try {
-      await this.#systemctl(['reset-failed', this.#unit]).catch(() => undefined)
+      await this.#systemctl(['reset-failed', this.#unit])
       await this.#systemctl(['start', '--no-block', this.#unit])
     } catch (error) {
       throw new StepError('StartFailed', messageOf(error), { cause: error })
@@ -91,10 +94,18 @@ export class SystemdService implements Service {
     return this.#systemctl(['show', `--property=${PROPERTIES}`, this.#unit])
   }
 
+  /** A manager that reloads itself, as it does at boot, drops who asks it: everything here may be asked again. */
   async #systemctl(args: readonly string[]): Promise<string> {
     const program = await systemProgram('systemctl')
     if (!program) throw new CommandError('systemctl', 'this host has none')
-    return run(program, args, { timeoutMs: COMMAND_TIMEOUT_MS })
+    for (let tries = 1; ; tries++) {
+      try {
+        return await run(program, args, { timeoutMs: COMMAND_TIMEOUT_MS })
+      } catch (error) {
+        if (tries === MAX_TRIES) throw error
+        await this.#clock.sleep(FIRST_RETRY_MS * 2 ** (tries - 1))
+      }
+    }
   }
 }
 
