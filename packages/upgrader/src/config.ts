@@ -41,6 +41,8 @@ export const Component = Type.Object(
     name: Type.String({ pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$', maxLength: 64 }),
     binary: Path,
     companions: Type.Array(Path, { maxItems: 16, default: [] }),
+    /** What runs the binary when it is no program by itself, such as the Node of edgehub. It is not upgraded. */
+    runner: Type.Optional(Path),
     service: ServiceConfig,
     /** Between SIGTERM and SIGKILL. */
     stopSeconds: Type.Integer({ minimum: 1, maximum: 300, default: 10 }),

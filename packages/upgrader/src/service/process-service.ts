@@ -12,6 +12,7 @@ import { SAFE_ENV } from '../host/command.ts'
 import { removeDurable, writeDurable } from '../host/durable.ts'
 import { leadersWithEnv, type ProcessInfo, processInfo, signalProcess } from '../host/process.ts'
 import { readJson } from '../host/read.ts'
+import { commandOf } from '../probe.ts'
 import { checker } from '../store/checker.ts'
 import type { Service, ServiceState } from './service.ts'
 import { waitUntil } from './wait.ts'
@@ -87,7 +88,8 @@ export class ProcessService implements Service {
     await mkdir(dirname(logFile), { recursive: true })
     const log = await open(logFile, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o640)
     try {
-      const child = spawn(this.#component.binary, args, {
+      const [program, ...first] = commandOf(this.#component, this.#component.binary)
+      const child = spawn(program, [...first, ...args], {
         cwd: '/',
         detached: true,
         env: { ...SAFE_ENV, ...env, [MARKER]: pidFile },

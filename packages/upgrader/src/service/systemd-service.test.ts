@@ -33,12 +33,18 @@ describe('what systemctl shows', () => {
 
   /** F24 */
   it('says what is wrong with a unit before anything is stopped', () => {
-    expect(unitProblem(SHOW, 'e.service', '/usr/local/bin/edgecore')).toBeUndefined()
-    expect(unitProblem(SHOW, 'e.service', '/opt/edgecore')).toBe(
+    expect(unitProblem(SHOW, 'e.service', ['/usr/local/bin/edgecore'])).toBeUndefined()
+    expect(unitProblem(SHOW, 'e.service', ['/opt/edgecore'])).toBe(
       'unit e.service does not start /opt/edgecore',
     )
-    expect(unitProblem('LoadState=masked\n', 'e.service', '/x')).toBe('unit e.service is masked')
-    expect(unitProblem('LoadState=not-found\n', 'e.service', '/x')).toBe('unit e.service is not-found')
+    const shown = SHOW.replaceAll('=/usr/local/bin/edgecore', '=/opt/node').replace(
+      ' --config',
+      ' /opt/e.cjs --config',
+    )
+    expect(unitProblem(shown, 'e.service', ['/opt/node', '/opt/e.cjs'])).toBeUndefined()
+    expect(unitProblem(shown, 'e.service', ['/opt/node', '/opt/f.cjs'])).toContain('does not start')
+    expect(unitProblem('LoadState=masked\n', 'e.service', ['/x'])).toBe('unit e.service is masked')
+    expect(unitProblem('LoadState=not-found\n', 'e.service', ['/x'])).toBe('unit e.service is not-found')
   })
 })
 

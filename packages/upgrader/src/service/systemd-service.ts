@@ -3,6 +3,7 @@ import { type Clock, messageOf } from '@upgrade-hub/core'
 import type { Component, ServiceConfig } from '../config.ts'
 import { CommandError, StepError } from '../errors.ts'
 import { run, systemProgram } from '../host/command.ts'
+import { commandOf } from '../probe.ts'
 import type { Service, ServiceState } from './service.ts'
 import { waitUntil } from './wait.ts'
 
@@ -34,7 +35,7 @@ export class SystemdService implements Service {
 
   async problem(): Promise<string | undefined> {
     try {
-      return unitProblem(await this.#show(), this.#unit, this.#component.binary)
+      return unitProblem(await this.#show(), this.#unit, commandOf(this.#component, this.#component.binary))
     } catch (error) {
       return messageOf(error)
     }
@@ -124,10 +125,13 @@ export function stateOf(show: string): ServiceState {
 }
 
 /** Why a unit cannot be used for a program; undefined when it can. */
-export function unitProblem(show: string, unit: string, binary: string): string | undefined {
+export function unitProblem(show: string, unit: string, command: readonly string[]): string | undefined {
   const { LoadState, ExecStart } = parseProperties(show)
   if (LoadState !== 'loaded') return `unit ${unit} is ${LoadState ?? 'unknown'}`
-  if (!ExecStart?.includes(`path=${binary} `)) return `unit ${unit} does not start ${binary}`
+  const [program, ...first] = command
+  const isOurs =
+    ExecStart?.includes(`path=${program} `) && first.every((word) => ExecStart.includes(` ${word} `))
+  if (!isOurs) return `unit ${unit} does not start ${command.join(' ')}`
   return undefined
 }
 

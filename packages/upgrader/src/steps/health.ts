@@ -3,6 +3,7 @@ import { StepError } from '../errors.ts'
 import type { Facts } from '../machine/state.ts'
 import { probeVersion } from '../probe.ts'
 import type { StepContext } from './context.ts'
+import { proveSession } from './session.ts'
 
 const POLL_MS = 100
 /** Even when no time is asked for, an agent that dies at once must show. */
@@ -11,9 +12,11 @@ const MIN_STABLE_MS = 1_000
 const MAX_OLD_STABLE_MS = 10_000
 
 /** E9: the new agent runs for `minReadySeconds` without a restart and says the wanted version. */
-export function proveNew(context: StepContext): Promise<Facts> {
+export async function proveNew(context: StepContext): Promise<Facts> {
   const { prepare } = context
-  return proveHealth(context, prepare.Version, prepare.Health.minReadySeconds * 1000)
+  const facts = await proveHealth(context, prepare.Version, prepare.Health.minReadySeconds * 1000)
+  await proveSession(context)
+  return facts
 }
 
 /** R9: the old agent runs as long, 10 s at most, and says the version it had (any, when it had not said one). */

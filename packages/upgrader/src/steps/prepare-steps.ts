@@ -5,7 +5,7 @@ import { LockHeldError, StepError } from '../errors.ts'
 import { makeFolder, syncFolder } from '../host/durable.ts'
 import { copyDurable, fileFacts } from '../host/files.ts'
 import type { Facts, StagedFile } from '../machine/state.ts'
-import { probeProgram } from '../probe.ts'
+import { probeFile } from '../probe.ts'
 import { noteDownload } from '../store/download.ts'
 import { attemptUnderWay } from '../store/load.ts'
 import { stagingFolder } from '../store/paths.ts'
@@ -62,7 +62,7 @@ export async function stage({ component, prepare, config, state, signal }: StepC
     await chmod(path, 0o755)
   }
   await syncFolder(stagingFolder(config, prepare.TaskUID, prepare.Attempt))
-  const version = await probeProgram(main.staged, component.versionArgs, signal)
+  const version = await probeFile(component, main.staged, signal)
   if (version !== prepare.Version) {
     throw new StepError(
       'VersionMismatch',
