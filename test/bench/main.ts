@@ -5,6 +5,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: string[]): Prom
   edgehub: () => import('./edgehub/run.ts'),
   job: () => import('./job/run.ts'),
   'kube-client': () => import('./kube-client/run.ts'),
+  pull: () => import('./pull/run.ts'),
 }
 
 const [name = '', ...args] = process.argv.slice(2)

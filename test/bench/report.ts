@@ -21,6 +21,11 @@ export function atMost(name: string, value: number, unit: string, limit: number)
   return { name, value, unit, target: `<= ${limit}`, met: value <= limit }
 }
 
+/** A figure with a lower bound. */
+export function atLeast(name: string, value: number, unit: string, limit: number): Figure {
+  return { name, value, unit, target: `>= ${limit}`, met: value >= limit }
+}
+
 export function plain(name: string, value: number, unit: string): Figure {
   return { name, value, unit }
 }

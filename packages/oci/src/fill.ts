@@ -1,25 +1,25 @@
 import { OciError } from './errors.ts'
+import type { HashedFile } from './hashed-file.ts'
 import type { Descriptor } from './manifest.ts'
-import type { PartialFile } from './partial-file.ts'
 import type { Answer, SourceClient } from './source.ts'
 
 /**
- * Makes a partial file whole by one request, from where it ends. Nothing that the server says about lengths is believed:
+ * Makes a file whole by one request, from where it ends. Nothing that the server says about lengths is believed:
  * size and digest of the file are the proof. @throws OciError; `retry` says whether what is there is worth another try
  */
 export async function fillFrom(
   client: SourceClient,
-  file: PartialFile,
+  file: HashedFile,
   blob: Descriptor,
   onSize: (bytes: number) => void,
 ): Promise<void> {
-  if (file.size === blob.size && file.digest() === blob.digest) return onSize(file.size)
+  if (file.size === blob.size && `sha256:${file.sha256()}` === blob.digest) return onSize(file.size)
   if (file.size >= blob.size) await file.restart()
   const answer = await client.get(`blobs/${blob.digest}`, rangeFrom(file.size))
   const resumed = await continues(answer, file, blob)
   await file.append(counted(answer.body, blob.size - file.size, (more) => onSize(file.size + more)))
   if (file.size < blob.size) throw new OciError('OCI_UNREACHABLE', tooShort(file, blob), { retry: 'backoff' })
-  const digest = file.digest()
+  const digest = `sha256:${file.sha256()}`
   if (digest === blob.digest) return
   await file.restart()
   // What came in pieces may be of two minds; once, from its start, it is asked for again.
@@ -32,7 +32,7 @@ function rangeFrom(size: number): Record<string, string> {
 }
 
 /** True when the answer goes on where the file ends; the file is empty when the answer is the whole blob instead. */
-async function continues(answer: Answer, file: PartialFile, blob: Descriptor): Promise<boolean> {
+async function continues(answer: Answer, file: HashedFile, blob: Descriptor): Promise<boolean> {
   const { status, headers } = answer
   const from = file.size
   const range = /^bytes (?<start>\d+)-\d+\/(?<total>\d+|\*)$/.exec(headers['content-range'] ?? '')?.groups
@@ -56,6 +56,6 @@ async function* counted(body: AsyncIterable<Buffer>, cap: number, onBytes: (byte
   }
 }
 
-function tooShort(file: PartialFile, blob: Descriptor): string {
+function tooShort(file: HashedFile, blob: Descriptor): string {
   return `the registry ended after ${file.size} of ${blob.size} bytes`
 }

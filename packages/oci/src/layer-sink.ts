@@ -1,9 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { constants } from 'node:fs'
-import { type FileHandle, open, rm } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { extract, type Header } from 'tar-stream'
 import { OciError } from './errors.ts'
+import { HashedFile } from './hashed-file.ts'
 import type { PullLimits } from './settings.ts'
 
 /** A regular file of an image, on disk and verified. */
@@ -27,7 +27,6 @@ interface SinkOptions {
   readonly limits: PullLimits
 }
 
-const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 const MAX_NAME_BYTES = 4096
 
 /** Takes the entries of one archive, one after the other. */
@@ -89,12 +88,18 @@ export class LayerSink {
     if ((header.size ?? 0) > limits.maxFileBytes)
       throw new OciError('OCI_ARCHIVE_FILE_TOO_LARGE', `${path} has ${header.size} bytes`)
     const target = join(into, `${basename(path)}.${randomUUID()}`)
-    const file = await open(target, NEW_FILE, 0o600)
-    const mode = (header.mode ?? 0o755) & 0o777
-    this.#found.set(path, { path: target, sha256: '', size: 0, mode })
+    const file = await HashedFile.create(target)
+    const kept = () => ({
+      path: target,
+      sha256: file.sha256(),
+      size: file.size,
+      mode: (header.mode ?? 0o755) & 0o777,
+    })
+    this.#found.set(path, kept())
     try {
-      const { sha256, size } = await writeAll(file, content)
-      this.#found.set(path, { path: target, sha256, size, mode })
+      await file.append(content)
+      await file.sync()
+      this.#found.set(path, kept())
     } finally {
       await file.close()
     }
@@ -130,21 +135,6 @@ function imagePath(name: string): string {
   if (parts.includes('..') || name.includes('\0') || Buffer.byteLength(name) > MAX_NAME_BYTES)
     throw new OciError('OCI_ARCHIVE_BAD_NAME', `an entry is called ${JSON.stringify(name.slice(0, 100))}`)
   return `/${parts.join('/')}`
-}
-
-async function writeAll(
-  file: FileHandle,
-  content: AsyncIterable<Buffer>,
-): Promise<{ sha256: string; size: number }> {
-  const hash = createHash('sha256')
-  let size = 0
-  for await (const chunk of content) {
-    hash.update(chunk)
-    size += chunk.length
-    await file.writeFile(chunk)
-  }
-  await file.sync()
-  return { sha256: hash.digest('hex'), size }
 }
 
 /** What Node and streamx both say when the next stream of a pipeline went away. */

@@ -31,19 +31,21 @@ export interface LayerRequest {
 export async function extractLayer(request: LayerRequest): Promise<LayerFindings> {
   const { layer, limits, diffId, path, signal } = request
   const sink = new LayerSink(request)
-  const unpacked = createHash('sha256')
+  const unpack = decompressor(layer.mediaType)
+  // A plain layer is what it unpacks to, and has been hashed already.
+  const unpacked = unpack.length === 0 ? undefined : createHash('sha256')
   try {
     await pipeline(
       [
         createReadStream(path, { highWaterMark: READ_BYTES }),
-        ...decompressor(layer.mediaType),
-        hashing(unpacked, limits.maxUnpackedBytes),
+        ...unpack,
+        counting(unpacked, limits.maxUnpackedBytes),
         sink.tar,
       ],
       { signal },
     )
     await sink.done
-    const digest = `sha256:${unpacked.digest('hex')}`
+    const digest = unpacked ? `sha256:${unpacked.digest('hex')}` : layer.digest
     if (digest !== diffId)
       throw new OciError('OCI_DIGEST_MISMATCH', `a layer unpacks to ${digest}, not ${diffId}`)
     return sink.findings()
@@ -59,14 +61,14 @@ function decompressor(mediaType: string): Transform[] {
   throw new OciError('OCI_MANIFEST_INVALID', `a layer of the type ${mediaType.slice(0, 100)}`)
 }
 
-function hashing(hash: Hash, cap: number): Transform {
+function counting(hash: Hash | undefined, cap: number): Transform {
   let size = 0
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length
       if (size > cap)
         return done(new OciError('OCI_ARCHIVE_TOO_LARGE', `a layer unpacks to more than ${cap} bytes`))
-      hash.update(chunk)
+      hash?.update(chunk)
       done(null, chunk)
     },
   })

@@ -4,8 +4,8 @@ import { dirname } from 'node:path'
 import { OciError } from './errors.ts'
 import { isOfSource, networkFailure } from './failures.ts'
 import { fillFrom } from './fill.ts'
+import { HashedFile } from './hashed-file.ts'
 import { ACCEPT_MANIFESTS, type Descriptor } from './manifest.ts'
-import { PartialFile } from './partial-file.ts'
 import { retrying } from './retry.ts'
 import { type Session, SourceClient } from './source.ts'
 import type { Source } from './sources.ts'
@@ -56,7 +56,7 @@ export class Repository {
    * stays for the next call. `onSize` hears how large the file is.
    */
   async download(blob: Descriptor, path: string, onSize: (bytes: number) => void): Promise<void> {
-    const file = await PartialFile.open(path, blob.size)
+    const file = await HashedFile.open(path, blob.size)
     try {
       await needSpace(path, blob.size - file.size)
       const progress = () => file.size

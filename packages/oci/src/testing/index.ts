@@ -1,3 +1,5 @@
+export { type DockerRegistry, dockerRegistryProblem, startDockerRegistry } from './docker-registry.ts'
+export { downloadLayer } from './download.ts'
 export { HurriedClock } from './hurried-clock.ts'
 export {
   archive,

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@upgrade-hub/core'
@@ -49,6 +49,19 @@ export class PullBench {
     const { digest } = this.store.index([{ image: this.store.image(made), platform: HOST }])
     this.store.tags.set(TAG, digest)
     return digest
+  }
+
+  /** The layers of the store, the largest first. */
+  layers(): { readonly digest: string; readonly data: Buffer }[] {
+    return [...this.store.blobs]
+      .flatMap(([digest, { data, type }]) => (type.includes('layer') ? [{ digest, data }] : []))
+      .toSorted((a, b) => b.data.length - a.data.length)
+  }
+
+  /** Leaves a file for a layer as a pull does that was killed. */
+  async leaveLayer(digest: string, content: Buffer): Promise<void> {
+    await mkdir(join(this.into, 'layers'))
+    await writeFile(join(this.into, 'layers', digest.replace('sha256:', '')), content)
   }
 
   /** Pulls the file, without a second try unless `limits.retries` says so. */

@@ -9,12 +9,15 @@ export interface TestProxy {
   readonly targets: readonly string[]
   /** Every header Proxy-Authorization. */
   readonly authorizations: readonly string[]
+  /** Of all answers. */
+  bytesToClient(): number
   stop(): Promise<void>
 }
 
 export async function startTestProxy(): Promise<TestProxy> {
   const targets: string[] = []
   const authorizations: string[] = []
+  let bytes = 0
   const sockets = new Set<Socket>()
   const note = (target: string, authorization: string | undefined) => {
     targets.push(target)
@@ -25,7 +28,7 @@ export async function startTestProxy(): Promise<TestProxy> {
     note(host, request.headers['proxy-authorization'])
     const forward = send(href, { method: request.method, headers: request.headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
+      answer.on('data', (chunk: Buffer) => (bytes += chunk.length)).pipe(response)
     })
     request.pipe(forward)
   })
@@ -34,6 +37,7 @@ export async function startTestProxy(): Promise<TestProxy> {
     const { hostname, port } = new URL(`http://${request.url}`)
     const target = connect(Number(port), hostname, () => client.write('HTTP/1.1 200 OK\r\n\r\n'))
     for (const socket of [client, target]) sockets.add(socket.on('error', () => socket.destroy()))
+    target.on('data', (chunk: Buffer) => (bytes += chunk.length))
     client.pipe(target).pipe(client)
   })
   server.listen(0, '127.0.0.1')
@@ -44,5 +48,6 @@ export async function startTestProxy(): Promise<TestProxy> {
     server.close()
     await once(server, 'close')
   }
-  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, targets, authorizations, stop }
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { host, targets, authorizations, bytesToClient: () => bytes, stop }
 }

@@ -3,11 +3,12 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW
+const NEW = FLAGS | constants.O_EXCL
 /** Enough that a write costs little beside its bytes, little enough for any node's memory. */
 const BATCH_BYTES = 1024 * 1024
 
-/** A file that grows by what is downloaded, with the hash of all that it has. One writer at a time. */
-export class PartialFile {
+/** A file that grows, with the hash of all that it has. One writer at a time. */
+export class HashedFile {
   readonly #file: FileHandle
   #hash: Hash
   #size = 0
@@ -17,13 +18,18 @@ export class PartialFile {
     this.#hash = hash
   }
 
+  /** Makes a file that must not be there. */
+  static async create(path: string): Promise<HashedFile> {
+    return new HashedFile(await open(path, NEW, 0o600), createHash('sha256'))
+  }
+
   /** Opens what an earlier process has left, if it did; every byte of it is hashed again. */
-  static async open(path: string, maxBytes: number): Promise<PartialFile> {
+  static async open(path: string, maxBytes: number): Promise<HashedFile> {
     const file = await open(path, FLAGS, 0o600)
-    const partial = new PartialFile(file, createHash('sha256'))
+    const hashed = new HashedFile(file, createHash('sha256'))
     try {
-      await partial.#adopt(maxBytes)
-      return partial
+      await hashed.#adopt(maxBytes)
+      return hashed
     } catch (error) {
       await file.close()
       throw error
@@ -34,9 +40,9 @@ export class PartialFile {
     return this.#size
   }
 
-  /** The digest of what is there now. */
-  digest(): string {
-    return `sha256:${this.#hash.copy().digest('hex')}`
+  /** Of what is there now, in hex. */
+  sha256(): string {
+    return this.#hash.copy().digest('hex')
   }
 
   /** Forgets all of it. */
@@ -69,6 +75,11 @@ export class PartialFile {
       await flush()
       await written
     }
+  }
+
+  /** What is there survives a power cut. */
+  async sync(): Promise<void> {
+    await this.#file.sync()
   }
 
   async close(): Promise<void> {
