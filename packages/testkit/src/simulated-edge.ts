@@ -18,7 +18,8 @@ import {
 export interface EdgeBehaviour {
   readonly prepareMs: number
   readonly upgradeMs: number
-  readonly outcome: Outcome
+  /** How every attempt ends, or each by its number. */
+  readonly outcome: Outcome | ((attempt: number) => Outcome)
 }
 
 export interface SimulatedEdgeOptions {
@@ -75,6 +76,10 @@ export class SimulatedEdge {
 
   get connected(): boolean {
     return this.#dialer.connected
+  }
+
+  get nodeName(): string {
+    return this.#options.nodeName
   }
 
   get version(): string {
@@ -145,7 +150,8 @@ export class SimulatedEdge {
     const { HistoryID, Version } = attempt.prepare
     const from = this.#version
     this.swaps.set(HistoryID, (this.swaps.get(HistoryID) ?? 0) + 1)
-    const { outcome } = this.#options.behaviour
+    const { outcome: said } = this.#options.behaviour
+    const outcome = typeof said === 'function' ? said(attempt.prepare.Attempt) : said
     if (outcome === 'Succeeded') {
       this.#version = Version
       await this.#options.onVersion(Version)

@@ -1,0 +1,201 @@
+import type { JobControl, NodeUpgradeJob, NodeUpgradeJobSpec, NodeUpgradeTask } from '@upgrade-hub/api'
+import { silentLogger, systemClock } from '@upgrade-hub/core'
+import { connect, type KubeClient } from '@upgrade-hub/kube'
+import type { EdgeBehaviour, SimulatedEdge } from '@upgrade-hub/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startFleet } from '../bench/job/fleet.ts'
+import { call, describePlanes, type RunningHub, startHub, uniqueName, until } from '../harness/index.ts'
+
+const JOBS = '/apis/operations.kubeedge.io/v1alpha2/nodeupgradejobs'
+const TASKS = '/apis/upgradehub.io/v1alpha1/nodeupgradetasks'
+const FINE: EdgeBehaviour = { prepareMs: 20, upgradeMs: 60, outcome: 'Succeeded' }
+const SICK: EdgeBehaviour = { ...FINE, outcome: 'RolledBack' }
+
+/** What an operator can say about the course of a job, each word with what it does to real objects. */
+describePlanes('a job goes as it is told', (plane) => {
+  let hub: RunningHub
+  let admin: KubeClient
+  const stop = new AbortController()
+
+  beforeAll(async () => {
+    hub = await startHub(plane)
+    admin = await connect({ kubeconfig: plane.kubeconfigPath, clock: systemClock, log: silentLogger })
+  })
+  afterAll(async () => {
+    stop.abort(new Error('the test is over'))
+    await hub?.program.stop()
+    await admin?.close()
+  })
+
+  const fleet = (size: number, behaviour = FINE): Promise<SimulatedEdge[]> =>
+    startFleet({
+      admin,
+      websocketUrl: `wss://localhost:${hub.ports.websocket}`,
+      size,
+      label: uniqueName('edge'),
+      fromVersion: 'v1.11.0',
+      behaviour,
+      signal: stop.signal,
+    })
+  const namesOf = (edges: readonly SimulatedEdge[]) => edges.map((edge) => edge.nodeName)
+
+  async function create(
+    nodeNames: readonly string[],
+    spec: Partial<NodeUpgradeJobSpec>,
+    control?: JobControl,
+  ): Promise<string> {
+    const name = uniqueName('job')
+    const body = {
+      apiVersion: 'operations.kubeedge.io/v1alpha2',
+      kind: 'NodeUpgradeJob',
+      metadata: { name },
+      spec: { version: 'v1.12.0', failureTolerate: '1', concurrency: 10, nodeNames, ...spec },
+      ...(control ? { control } : {}),
+    }
+    const answer = await call(plane, 'POST', JOBS, { body })
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+    return name
+  }
+  const jobOf = async (name: string) => (await call(plane, 'GET', `${JOBS}/${name}`)).body as NodeUpgradeJob
+  const tasksOf = async (name: string) =>
+    (
+      (await call(plane, 'GET', `${TASKS}?fieldSelector=spec.jobName%3D${name}`)).body as {
+        items: NodeUpgradeTask[]
+      }
+    ).items
+  const steer = async (name: string, control: JobControl) => {
+    const contentType = 'application/merge-patch+json'
+    expect((await call(plane, 'PATCH', `${JOBS}/${name}`, { body: { control }, contentType })).status).toBe(
+      200,
+    )
+  }
+  const condition = ({ status }: NodeUpgradeJob, type: string) =>
+    status?.conditions?.find((one) => one.type === type)
+  const reaches = (name: string, what: string, is: (job: NodeUpgradeJob) => boolean) =>
+    until(`${name} ${what}`, async () => {
+      const job = await jobOf(name)
+      return is(job) ? job : undefined
+    })
+  const says = (name: string, reason: string) =>
+    reaches(name, `says ${reason}`, (job) => condition(job, 'Progressing')?.reason === reason)
+  const ends = (name: string) => reaches(name, 'ends', (job) => condition(job, 'Finished')?.status === 'True')
+
+  it('takes no more nodes at once than maxConcurrent says, as a percentage', async () => {
+    const names = namesOf(await fleet(4))
+    const name = await create(names, { upgradeHub: { maxConcurrent: '25%', prepareAhead: '100%' } })
+    let most = 0
+    await reaches(name, 'ends', (job) => {
+      most = Math.max(most, job.status?.summary?.inProgress ?? 0)
+      return condition(job, 'Finished')?.status === 'True'
+    })
+    expect(most).toBeLessThanOrEqual(1)
+    expect((await jobOf(name)).status).toMatchObject({ phase: 'Completed', progress: '4/4' })
+  })
+
+  it('takes none while others are down already (maxUnavailable), and goes on when they are back', async () => {
+    const names = namesOf(await fleet(2))
+    const cordon = (unschedulable: boolean | null) =>
+      call(plane, 'PATCH', `/api/v1/nodes/${names[0]}`, {
+        body: { spec: { unschedulable } },
+        contentType: 'application/merge-patch+json',
+      })
+    await cordon(true)
+    const name = await create(names, { upgradeHub: { maxUnavailable: 1 } })
+    await says(name, 'TooManyUnavailable')
+    await cordon(null)
+    expect((await ends(name)).status?.phase).toBe('Completed')
+  })
+
+  it('tries a failed node again by itself, after a pause', async () => {
+    const names = namesOf(
+      await fleet(1, { ...FINE, outcome: (attempt) => (attempt === 1 ? 'RolledBack' : 'Succeeded') }),
+    )
+    const name = await create(names, { upgradeHub: { retry: { limit: 1, backoffSeconds: 1 } } })
+    expect((await ends(name)).status?.phase).toBe('Completed')
+    const [task] = await tasksOf(name)
+    expect(task?.status?.attempts?.map(({ outcome }) => outcome)).toEqual(['RolledBack', 'Succeeded'])
+  })
+
+  it('stops at a breach, and begins no further node', async () => {
+    const names = namesOf(await fleet(3, SICK))
+    const name = await create(names, { failureTolerate: '0.1', concurrency: 1 })
+    const { status } = await ends(name)
+    expect(status).toMatchObject({ phase: 'Failure', summary: { failed: 1, skipped: 2 } })
+    expect(status?.conditions?.find(({ type }) => type === 'Failed')?.reason).toBe('ThresholdBreached')
+  })
+
+  it('waits at a breach for a person who raises control.retry, or control.failureTolerate (onFailure: Pause)', async () => {
+    const names = namesOf(
+      await fleet(2, { ...FINE, outcome: (attempt) => (attempt < 3 ? 'RolledBack' : 'Succeeded') }),
+    )
+    const name = await create(names, {
+      failureTolerate: '0.1',
+      concurrency: 1,
+      upgradeHub: { onFailure: 'Pause' },
+    })
+    expect(condition(await says(name, 'ThresholdBreached'), 'Paused')).toMatchObject({
+      status: 'True',
+      reason: 'ThresholdBreached',
+    })
+    await steer(name, { retry: 1 })
+    const retried = async () =>
+      (await tasksOf(name)).some(({ status }) => status?.attempt === 2 && status.phase === 'Failure')
+    await until('the second attempt fails too', retried)
+    await says(name, 'ThresholdBreached')
+    await steer(name, { retry: 3, failureTolerate: '1' })
+    expect((await ends(name)).status).toMatchObject({ phase: 'Completed', summary: { successful: 2 } })
+  })
+
+  it('goes wave by wave: a canary, its soak, and an approval that is recorded', async () => {
+    const names = namesOf(await fleet(3))
+    const name = await create(names, {
+      upgradeHub: {
+        waves: [
+          { name: 'canary', size: '1%', soakSeconds: 1 },
+          { name: 'more', size: 1, approval: 'Required' },
+        ],
+      },
+    })
+    const waiting = await says(name, 'WaitingForApproval')
+    expect(waiting.status).toMatchObject({
+      currentWave: 'more',
+      summary: { successful: 1 },
+      waves: [{ state: 'Done' }, { state: 'WaitingForApproval' }, { state: 'Pending' }],
+    })
+    await steer(name, { approvals: [{ wave: 'more', by: plane.users.admin.user, reason: 'looks good' }] })
+    const { status } = await ends(name)
+    expect(status?.waves?.map(({ state, size }) => [state, size])).toEqual([
+      ['Done', 1],
+      ['Done', 1],
+      ['Done', 1],
+    ])
+    expect(status?.waves?.[1]).toMatchObject({ approvedBy: plane.users.admin.user })
+    const [canary, more] = status?.waves ?? []
+    const soaked = Date.parse(more?.startTime ?? '') - Date.parse(canary?.completionTime ?? '')
+    expect(soaked).toBeGreaterThanOrEqual(1_000)
+  })
+
+  it('begins nothing outside its window, and refuses one that never opens', async () => {
+    const names = namesOf(await fleet(1))
+    const day = (ahead: number) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10)
+    const shut = await create(names, {
+      upgradeHub: { window: { blackouts: [{ from: day(-1), to: day(1) }] } },
+    })
+    await says(shut, 'WindowClosed')
+    expect((await tasksOf(shut)).every(({ status }) => status?.stage === undefined)).toBe(true)
+    await steer(shut, { cancelled: true })
+    await ends(shut)
+    const never = await create(names, {
+      upgradeHub: { window: { blackouts: [{ from: '2020-01-01', to: '2199-01-01' }] } },
+    })
+    await reaches(
+      never,
+      'is not accepted',
+      (job) => condition(job, 'Accepted')?.reason === 'WindowNeverOpens',
+    )
+    const open = await create(names, {
+      upgradeHub: { window: { slots: [{ start: '00:00', durationMinutes: 1_440 }] } },
+    })
+    expect((await ends(open)).status?.phase).toBe('Completed')
+  })
+})
