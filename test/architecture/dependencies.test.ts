@@ -19,6 +19,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   testkit: ['core', 'api', 'protocol', 'channel'],
   cloudhub: ['core', 'api', 'protocol', 'rollout', 'kube', 'channel', 'pki', 'observability', 'embedded'],
   edgehub: ['core', 'protocol', 'channel', 'upgrader', 'pki', 'observability'],
+  'kubectl-plugins': ['core', 'api', 'rollout', 'kube'],
   edgeadm: ['core', 'protocol', 'upgrader', 'oci', 'pki', 'observability'],
   'node-package': [],
   demo: ['core', 'api', 'protocol', 'kube', 'embedded', 'pki', 'upgrader', 'observability', 'cloudhub'],

@@ -11,6 +11,8 @@ export interface ConnectOptions {
   readonly kubeconfig?: string
   readonly context?: string
   readonly inCluster?: boolean
+  /** Speak for somebody else, as kubectl's `--as` and `--as-group`; instead of what the kubeconfig says of it. */
+  readonly as?: { readonly user: string; readonly groups: readonly string[] }
   readonly clock: Clock
   readonly log: Logger
   readonly metrics?: Metrics
@@ -22,7 +24,9 @@ export interface ConnectOptions {
  * @throws ConfigError that names everything that is wrong with the kubeconfig
  */
 export async function connect(options: ConnectOptions): Promise<KubeClient> {
-  return connectTo(await resolveAccess(options), options)
+  const access = await resolveAccess(options)
+  const { as } = options
+  return connectTo(as ? { ...access, impersonation: impersonation(as) } : access, options)
 }
 
 /** A client for an access that was resolved before. */
@@ -43,6 +47,10 @@ async function resolveAccess({ kubeconfig, context, inCluster }: ConnectOptions)
   throw new ConfigError('the cluster access', [
     `there is no kubeconfig at ${defaultKubeconfigPaths().join(', ')} and this is no pod: name a kubeconfig`,
   ])
+}
+
+function impersonation({ user, groups }: NonNullable<ConnectOptions['as']>) {
+  return { 'impersonate-user': user, ...(groups.length > 0 ? { 'impersonate-group': [...groups] } : {}) }
 }
 
 /** kubectl passes over listed files that do not exist. */

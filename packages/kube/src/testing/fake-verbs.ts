@@ -50,6 +50,20 @@ export function covers(target: Target): (collection: string) => boolean {
   return (collection) => collection.startsWith(root) && collection.endsWith(plural)
 }
 
+/** What a field selector of equalities lets through; every field can be selected here. */
+export function selectedBy(query: URLSearchParams): (object: FakeObject) => boolean {
+  const terms =
+    query
+      .get('fieldSelector')
+      ?.split(',')
+      .map((term) => term.split('=')) ?? []
+  return (object) => terms.every(([path = '', value]) => (fieldOf(object, path) ?? '') === value)
+}
+
+function fieldOf(object: unknown, path: string): unknown {
+  return path.split('.').reduce((at, key) => (at as Record<string, unknown> | undefined)?.[key], object)
+}
+
 function get(objects: FakeObjects, target: Target): FakeAnswer {
   const found = objects.get(pathOf(target))
   return found ? { status: 200, body: found } : notFound(target)
@@ -61,7 +75,7 @@ function list(objects: FakeObjects, target: Target, query: URLSearchParams): Fak
   if (version === undefined || start === undefined || version < objects.oldest) {
     return refuse(410, 'Expired', 'The provided continue parameter is too old')
   }
-  const all = objects.list(covers(target))
+  const all = objects.list(covers(target)).filter(selectedBy(query))
   const end = start + (Number(query.get('limit')) || all.length)
   const more = end < all.length ? { continue: `${version}:${end}`, remainingItemCount: all.length - end } : {}
   const items = all.slice(start, end).map((item) => ({ ...item, apiVersion: undefined, kind: undefined }))

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FakeObjects, StoredEvent } from './fake-objects.ts'
 import type { FakeRequest } from './fake-request.ts'
-import { covers, type FakeAnswer, refuse } from './fake-verbs.ts'
+import { covers, type FakeAnswer, refuse, selectedBy } from './fake-verbs.ts'
 
 /** How a server treats `sendInitialEvents`. Old ones refuse it, some pass over what they do not know. */
 export type WatchListMode = 'served' | 'refused' | 'ignored'
@@ -56,6 +56,7 @@ function start(by: {
   marksEnd: boolean
 }): OpenWatch {
   const { objects, request, response, isIn } = by
+  const isSelected = selectedBy(request.query)
   let frozen = false
   response.writeHead(200, { 'content-type': 'application/json' })
   response.flushHeaders()
@@ -64,7 +65,7 @@ function start(by: {
   }
   const event = (type: string, object: unknown) => send(`${JSON.stringify({ type, object })}\n`)
   const forward = (stored: StoredEvent) => {
-    if (isIn(stored.collection)) event(stored.type, stored.object)
+    if (isIn(stored.collection) && isSelected(stored.object)) event(stored.type, stored.object)
   }
   const bookmark = (annotations?: Record<string, string>) => {
     if (request.query.get('allowWatchBookmarks') !== 'true') return
@@ -72,7 +73,7 @@ function start(by: {
     event('BOOKMARK', { kind: 'Bookmark', metadata })
   }
   const from = request.query.get('resourceVersion')
-  if (from === null) for (const object of objects.list(isIn)) event('ADDED', object)
+  if (from === null) for (const object of objects.list(isIn).filter(isSelected)) event('ADDED', object)
   else for (const stored of objects.since(Number(from))) forward(stored)
   if (by.marksEnd) bookmark({ 'k8s.io/initial-events-end': 'true' })
   response.on('close', objects.onEvent(forward))

@@ -1,0 +1,57 @@
+export type Color = 'red' | 'green' | 'yellow' | 'blue' | 'dim' | 'bold'
+
+/** Where the plugins write. */
+export interface Terminal {
+  /** A person looks: lines may be painted over, in colours. */
+  readonly isLive: boolean
+  /** Characters beyond ASCII can be shown. */
+  readonly isUnicode: boolean
+  size(): { readonly columns: number; readonly rows: number }
+  /** Whole lines to standard output. */
+  print(text: string): void
+  /** As it is, for painting over. */
+  write(text: string): void
+  error(text: string): void
+  paint(color: Color, text: string): string
+}
+
+interface Stream {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly rows?: number
+  write(text: string): boolean
+}
+
+export interface TerminalOptions {
+  readonly out: Stream
+  readonly err: Stream
+  /** `NO_COLOR` is set, or the terminal is dumb. */
+  readonly isPlain: boolean
+  readonly isUnicode: boolean
+}
+
+const CODES: Readonly<Record<Color, readonly [number, number]>> = {
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  blue: [36, 39],
+  dim: [2, 22],
+  bold: [1, 22],
+}
+
+/** The terminal of this process. */
+export function terminalOf({ out, err, isPlain, isUnicode }: TerminalOptions): Terminal {
+  const isLive = out.isTTY === true
+  return {
+    isLive,
+    isUnicode,
+    size: () => ({ columns: out.columns ?? 120, rows: out.rows ?? 40 }),
+    print: (text) => void out.write(`${text}\n`),
+    write: (text) => void out.write(text),
+    error: (text) => void err.write(`${text}\n`),
+    paint: (color, text) => {
+      const [on, off] = CODES[color]
+      return isLive && !isPlain ? `\u001b[${on}m${text}\u001b[${off}m` : text
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Fleet } from '../../harness/fleet.ts'
+import { describePlanes, uniqueName } from '../../harness/index.ts'
+import { PluginUser } from './plugin-user.ts'
+
+const EDGES = ['seen-1', 'seen-2', 'seen-3']
+
+describePlanes('kubectl with the plugins', (plane) => {
+  let fleet: Fleet
+  beforeAll(async () => {
+    fleet = await Fleet.start(plane)
+    await fleet.addEdges(EDGES)
+  })
+  afterAll(() => fleet?.stop())
+
+  describe.for(plane.kubectls.slice(0, 1).map((kubectl) => ({ kubectl, version: 'v1.22.0' })))(
+    'of version $kubectl.version',
+    ({ kubectl, version }) => {
+      const user = new PluginUser(plane, kubectl)
+      const name = uniqueName('by-plugin')
+      const nodes = EDGES.flatMap((edge) => ['--node', edge])
+
+      it('creates a job, holds it, lets it go on and follows it to its end', {
+        timeout: 180_000,
+      }, async () => {
+        const flags = ['--to-version', version, '--image', fleet.image, '--concurrency', '2', ...nodes]
+        const create = ['create', 'nodeupgradejob', name, ...flags]
+        expect(await user.ends(0, [...create, '--dry-run=server', '-o', 'name'])).toBe(
+          `nodeupgradejob.operations.kubeedge.io/${name}\n`,
+        )
+        expect(await user.ends(4, ['nodeupgrade', 'status', name])).toContain('PLUGIN_NOT_FOUND')
+        expect(await user.ends(0, create)).toBe(`nodeupgradejob.operations.kubeedge.io/${name} created\n`)
+
+        expect(await user.ends(0, ['nodeupgrade', 'pause', `nuj/${name}`])).toBe(
+          `nodeupgradejob/${name} paused\n`,
+        )
+        expect((await fleet.job(name)).control).toEqual({ paused: true })
+        const watching = user.start(['nodeupgrade', 'watch', name])
+        await watching.says(/ job Paused /)
+        expect(await user.ends(3, ['nodeupgrade', 'status', name])).toContain(`${name} to ${version}: Paused`)
+        expect(await user.ends(0, ['nodeupgrade', 'resume', name, '--dry-run=client'])).toContain('(dry run)')
+        expect((await fleet.job(name)).control).toEqual({ paused: true })
+        expect(await user.ends(0, ['nodeupgrade', 'resume', name])).toBe(`nodeupgradejob/${name} resumed\n`)
+        expect((await watching.exited).code, watching.output).toBe(0)
+        for (const edge of EDGES) {
+          expect(watching.output).toMatch(new RegExp(`Z ${edge} InProgress`))
+          expect(watching.output).toMatch(new RegExp(`Z ${edge} Successful Upgraded`))
+        }
+        expect(watching.output).toMatch(/ job Completed 3 of 3 nodes run the version\n$/)
+
+        const table = await user.ends(0, ['nodeupgrade', 'status', name, '-o', 'wide'])
+        expect(table).toContain(`${name} to ${version}: Completed`)
+        expect(table).toMatch(new RegExp(`seen-2 +Successful .* Upgraded +1 +${version}`))
+        expect(await user.ends(0, ['nodeupgrade', 'status'])).toMatch(
+          new RegExp(`^${name} +${version} +Completed +3/3 +0 `, 'm'),
+        )
+        const report = JSON.parse(await user.ends(0, ['nodeupgrade', 'status', name, '-ojson'])) as object
+        expect(report).toMatchObject({
+          name,
+          isOver: true,
+          isGood: true,
+          counts: { total: 3, successful: 3 },
+        })
+        expect(await user.ends(5, ['nodeupgrade', 'pause', name])).toContain('is over')
+      })
+
+      it('cancels', { timeout: 120_000 }, async () => {
+        const gone = uniqueName('cancelled')
+        await user.ends(0, [
+          ...['create', 'nodeupgradejob', gone, '--to-version', 'v1.10.0', '--allow-downgrade'],
+          ...['--image', fleet.image, ...nodes],
+        ])
+        expect(await user.ends(0, ['nodeupgrade', 'cancel', gone])).toBe(`nodeupgradejob/${gone} cancelled\n`)
+        expect(await user.ends(1, ['nodeupgrade', 'watch', gone])).toContain('job Cancelled')
+        expect(await user.ends(1, ['nodeupgrade', 'status', gone])).toContain(`${gone} to v1.10.0: Cancelled`)
+        expect(await user.ends(5, ['nodeupgrade', 'resume', gone])).toContain('PLUGIN_REFUSED')
+      })
+    },
+  )
+
+  it.runIf(plane.name === 'real')(
+    'does for a viewer what a viewer may, and says what is forbidden',
+    async () => {
+      const [kubectl] = plane.kubectls
+      if (!kubectl) throw new Error('there is no kubectl on this machine')
+      const nobody = new PluginUser(plane, kubectl, 'nobody')
+      expect(await nobody.ends(5, ['nodeupgrade', 'status'])).toContain('KUBE_FORBIDDEN')
+      const admin = new PluginUser(plane, kubectl)
+      expect(await admin.ends(5, ['nodeupgrade', 'status', '--as', 'nobody'])).toContain(
+        '"nobody" cannot list',
+      )
+      expect(
+        await admin.ends(0, ['nodeupgrade', 'status', '--as', 'x', '--as-group', 'system:masters']),
+      ).toContain('NAME')
+    },
+  )
+})
