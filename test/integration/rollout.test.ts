@@ -198,4 +198,21 @@ describePlanes('a job goes as it is told', (plane) => {
     })
     expect((await ends(open)).status?.phase).toBe('Completed')
   })
+
+  it('goes by the clock of each node when the window is NodeLocal', async () => {
+    const hour = (ahead: number) => new Date(Date.now() + ahead * 3_600_000).toISOString().slice(11, 14)
+    const noon = { timeZone: 'NodeLocal', slots: [{ start: `${hour(-1)}00`, durationMinutes: 180 }] }
+    const [here = ''] = namesOf(await fleet(1))
+    const [far = ''] = namesOf(await fleet(1, { ...FINE, timeZone: 'Pacific/Auckland' }))
+    const name = await create([far, here], { upgradeHub: { window: noon } })
+    await says(name, 'WindowClosed')
+    const tasks = await tasksOf(name)
+    expect(tasks.find(({ spec }) => spec.nodeName === here)?.status?.phase).toBe('Successful')
+    expect(tasks.find(({ spec }) => spec.nodeName === far)?.status).toMatchObject({
+      phase: 'Pending',
+      edge: { answer: { value: 'prepared', timeZone: 'Pacific/Auckland' } },
+    })
+    await steer(name, { cancelled: true })
+    await ends(name)
+  })
 })

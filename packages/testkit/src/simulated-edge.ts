@@ -18,6 +18,8 @@ import {
 export interface EdgeBehaviour {
   readonly prepareMs: number
   readonly upgradeMs: number
+  /** What it says of its clock. Default UTC. */
+  readonly timeZone?: string
   /** How every attempt ends, or each by its number. */
   readonly outcome: Outcome | ((attempt: number) => Outcome)
 }
@@ -95,7 +97,11 @@ export class SimulatedEdge {
     return {
       protocol: 1,
       capabilities: [],
-      node: { bootID: 'boot-1', machineID: this.#options.machineID, timeZone: 'UTC' },
+      node: {
+        bootID: 'boot-1',
+        machineID: this.#options.machineID,
+        timeZone: this.#options.behaviour.timeZone ?? 'UTC',
+      },
       edgeVersion: '0.1.0',
       hubVersion: '',
       platform: { os: 'linux', arch: 'amd64' },

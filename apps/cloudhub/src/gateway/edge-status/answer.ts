@@ -5,8 +5,11 @@ import { clean } from './text.ts'
 
 type StoredAnswer = NonNullable<TaskEdge['answer']>
 
-/** An answer is stored for the intent that stands; the first last word stands, and `accepted` is never one. */
-export function decideAnswer(task: NodeUpgradeTask, answer: Answer): EdgeDecision {
+/**
+ * An answer is stored for the intent that stands; the first last word stands, and `accepted` is never one. `timeZone` is the
+ * node's, by which a window may be meant.
+ */
+export function decideAnswer(task: NodeUpgradeTask, answer: Answer, timeZone?: string): EdgeDecision {
   const intent = task.status?.intent
   if (isNotDispatched(task, answer.Attempt) || answer.IntentSeq > (intent?.seq ?? 0)) {
     return refuse('NOT_DISPATCHED', 'this intent was never given')
@@ -16,7 +19,8 @@ export function decideAnswer(task: NodeUpgradeTask, answer: Answer): EdgeDecisio
   if (intent?.verb === 'proceed' && answer.Value === 'done') return ALREADY
   const edge = edgeForAttempt(task.status?.edge, answer.Attempt)
   if (edge.attempt > answer.Attempt || isAnswered(edge.answer, answer)) return ALREADY
-  return { kind: 'patch', edge: { ...edge, answer: storedAnswer(edge.answer, answer) } }
+  const zone = timeZone ? { timeZone: clean(timeZone, 64) } : {}
+  return { kind: 'patch', edge: { ...edge, answer: { ...storedAnswer(edge.answer, answer), ...zone } } }
 }
 
 function isAnswered(stored: StoredAnswer | undefined, answer: Answer): boolean {

@@ -16,7 +16,7 @@ export function decideEdge(task: NodeUpgradeTask, message: EdgeMessage): EdgeDec
   }
   switch (message.kind) {
     case 'answer':
-      return decideAnswer(task, message.body)
+      return decideAnswer(task, message.body, message.timeZone)
     case 'progress':
       return decideProgress(task, message.body)
     case 'result':

@@ -13,7 +13,7 @@ export interface ResultReport extends Result {
 
 /** One thing that a node said about one of its tasks. `nodeName` is the certificate's. */
 export type EdgeMessage =
-  | { readonly kind: 'answer'; readonly nodeName: string; readonly body: Answer }
+  | { readonly kind: 'answer'; readonly nodeName: string; readonly body: Answer; readonly timeZone?: string }
   | { readonly kind: 'progress'; readonly nodeName: string; readonly body: Progress }
   | { readonly kind: 'result'; readonly nodeName: string; readonly body: ResultReport }
 

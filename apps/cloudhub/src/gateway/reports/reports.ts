@@ -39,10 +39,11 @@ export class Reports {
   }
 
   /** An answer; the last word is stored at once, `accepted` only when preparing takes longer. */
-  answer(nodeName: string, body: Answer): void {
+  answer(nodeName: string, body: Answer, timeZone?: string): void {
     const reports = this.#ofActive(nodeName, body)
-    if (body.Value === 'accepted') reports?.paced({ kind: 'answer', nodeName, body })
-    else reports?.soon({ kind: 'answer', nodeName, body })
+    const message = { kind: 'answer', nodeName, body, ...(timeZone ? { timeZone } : {}) } as const
+    if (body.Value === 'accepted') reports?.paced(message)
+    else reports?.soon(message)
   }
 
   progress(nodeName: string, body: Progress): void {

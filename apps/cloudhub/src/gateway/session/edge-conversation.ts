@@ -26,7 +26,7 @@ export function converse(options: ConversationOptions): void {
       case OPERATION.answer: {
         const answer = frame.content as Answer
         intents.acknowledge(answer.Task, answer.IntentSeq)
-        return reports.answer(session.nodeName, answer)
+        return reports.answer(session.nodeName, answer, session.hello.node.timeZone)
       }
       case OPERATION.progress:
         return reports.progress(session.nodeName, frame.content as Progress)

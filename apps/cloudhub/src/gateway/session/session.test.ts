@@ -93,6 +93,7 @@ describe('converse', () => {
       session: {
         nodeName: 'n1',
         probe: { version: 'v1.1.0', bootID: 'boot' },
+        hello: { node: { timeZone: 'Asia/Tokyo' } },
         onFrame: (listener: (frame: Frame) => void) => {
           say = (frame) => listener({ operation: '', resource: '', content: {}, msgId: 'm1', ...frame })
         },
@@ -101,7 +102,7 @@ describe('converse', () => {
       } as never,
       intents: { acknowledge: (task: string, seq: number) => heard.push(`ack ${task} ${seq}`) } as never,
       reports: {
-        answer: (_, body) => heard.push(`answer ${body.Value}`),
+        answer: (_, body, timeZone) => heard.push(`answer ${body.Value} ${timeZone}`),
         progress: (_, body) => heard.push(`progress ${body.Step}`),
         result: (node, task, report) => {
           heard.push(`result ${node} ${task} ${report.attempt} ${report.Outcome} ${report.probe?.version}`)
@@ -120,7 +121,7 @@ describe('converse', () => {
   it('hands answers and progress on, and knows that the intent has arrived', () => {
     say({ operation: 'answer', content: makeAnswer().body })
     say({ operation: 'UpdateNodeActionStatus', content: makeProgress().body })
-    expect(heard).toEqual(['ack job-abc 1', 'answer prepared', 'progress E2'])
+    expect(heard).toEqual(['ack job-abc 1', 'answer prepared Asia/Tokyo', 'progress E2'])
   })
 
   it('says stored once a result is, with the probe of the session beside it', async () => {
