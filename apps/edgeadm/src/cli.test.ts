@@ -90,11 +90,12 @@ describe('an exit code', () => {
 
 describe('the fault point', () => {
   it.each([
-    ['E7.before:kill', 'E7.before'],
+    ['E7.before:kill', { point: 'E7.before', signal: 'SIGKILL' }],
+    ['E7.before:stop', { point: 'E7.before', signal: 'SIGSTOP' }],
     ['E7.before', undefined],
     ['rm -rf:kill', undefined],
     ['', undefined],
-  ])('%j names %s', (text, expected) => {
-    expect(readEnvironment({ UPGRADE_HUB_FAULT: text }).fault).toBe(expected)
+  ])('%j names %j', (text, expected) => {
+    expect(readEnvironment({ UPGRADE_HUB_FAULT: text }).fault).toEqual(expected)
   })
 })

@@ -1,9 +1,9 @@
 import type { Environment } from './config.ts'
 
-/** The hook that every step calls: it ends this process as a power cut would, at the one point that was named. */
+/** The hook that every step calls: it ends this process as a power cut would, or holds it, at the one point that was named. */
 export function faultPoint({ fault }: Environment): (point: string) => Promise<void> {
   return (point) => {
-    if (point === fault) process.kill(process.pid, 'SIGKILL')
+    if (point === fault?.point) process.kill(process.pid, fault.signal)
     return Promise.resolve()
   }
 }

@@ -1,5 +1,5 @@
 import { type EdgeConfig, postResult } from '@upgrade-hub/upgrader'
-import type { Ports } from '@upgrade-hub/upgrader/attempt'
+import { createService, type Ports } from '@upgrade-hub/upgrader/attempt'
 import type { CommandContext } from './commands/command.ts'
 import { registrySettings } from './registry.ts'
 
@@ -12,6 +12,7 @@ export function portsOf(
     clock,
     log,
     at,
+    service: (component) => createService(component, clock),
     post: (result) => postResult(config, result),
     // Loaded here: most runs pull nothing, and an updater should be up at once.
     pull: async (request) => {

@@ -34,8 +34,9 @@ class DiskSpool implements Spool {
     const id = validate('Result', result).HistoryID
     if (!isAttemptId(id)) throw new UnreadableError('a result', 'its HistoryID is not a name')
     await makeFolder(this.#folder)
-    const older = await this.#named(id)
-    const name = older[0] ?? `${String(this.#clock.now()).padStart(13, '0')}-${id}.json`
+    const all = await names(this.#folder)
+    const older = all.filter((name) => idOf(name) === id)
+    const name = older[0] ?? `${nextNumber(all.at(-1), this.#clock.now())}-${id}.json`
     await writeDurable(join(this.#folder, name), JSON.stringify(result))
     for (const extra of older.slice(1)) await removeDurable(join(this.#folder, extra))
     await capFolder(this.#folder, MAX_WAITING)
@@ -49,7 +50,8 @@ class DiskSpool implements Spool {
         if (result) return { id: result.HistoryID, result }
       } catch (error) {
         if (!(error instanceof UnreadableError)) throw error
-        await this.#setAside(name, error.message)
+        // One that cannot even be moved must not hold the others up.
+        await this.#setAside(name, error.message).catch(() => undefined)
       }
     }
     return undefined
@@ -68,15 +70,28 @@ class DiskSpool implements Spool {
   }
 
   async #named(id: string): Promise<readonly string[]> {
-    return (await names(this.#folder)).filter((name) => NAME.exec(name)?.groups?.['id'] === id)
+    return (await names(this.#folder)).filter((name) => idOf(name) === id)
   }
 
   async #setAside(name: string, why: string): Promise<void> {
     await mkdir(this.#rejected, { recursive: true, mode: 0o700 })
-    await writeDurable(join(this.#rejected, `${basename(name, '.json')}.why`), why.slice(0, 1000))
+    await writeDurable(join(this.#rejected, `${basename(name, '.json')}.why`), why.slice(0, 1000)).catch(
+      // Why is worth less than that it no longer blocks the newer ones.
+      () => undefined,
+    )
     await rename(join(this.#folder, name), join(this.#rejected, name))
     await capFolder(this.#rejected, MAX_REJECTED * 2)
   }
+}
+
+function idOf(name: string): string | undefined {
+  return NAME.exec(name)?.groups?.['id']
+}
+
+/** Always above the last one: the order must not turn when the wall clock jumps. */
+function nextNumber(last: string | undefined, nowMs: number): string {
+  const above = last === undefined ? 0 : Number(NAME.exec(last)?.groups?.['ms']) + 1
+  return String(Math.max(0, Math.floor(nowMs), above)).padStart(13, '0')
 }
 
 async function names(folder: string): Promise<readonly string[]> {

@@ -46,8 +46,9 @@ export class EdgeNode {
     return new EdgeNode(fixture, fixture.configPath)
   }
 
-  start(): void {
-    const child = spawn(process.execPath, [MAIN, '--config', this.configPath], {
+  /** `main` takes the configuration as its last argument. */
+  start(main: readonly string[] = [MAIN, '--config']): void {
+    const child = spawn(process.execPath, [...main, this.configPath], {
       env: {},
       stdio: ['ignore', 'pipe', 'pipe'],
     })

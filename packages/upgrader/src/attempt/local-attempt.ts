@@ -1,4 +1,5 @@
-import { historyId, isVersion, parseImage, rfc3339 } from '@upgrade-hub/core'
+import { randomUUID } from 'node:crypto'
+import { type Clock, historyId, isVersion, parseImage, rfc3339 } from '@upgrade-hub/core'
 import type { Prepare } from '@upgrade-hub/protocol'
 import type { EdgeConfig } from '../config.ts'
 import { StepError } from '../errors.ts'
@@ -40,7 +41,7 @@ export async function runLocalAttempt({
   ports,
   confirm,
 }: LocalOptions): Promise<AttemptView> {
-  const prepare = prepareOf(request, `manual-${rfc3339(ports.clock.now()).replaceAll(/[^0-9]/g, '')}`)
+  const prepare = prepareOf(request, nameOf(ports.clock))
   const id = prepare.HistoryID
   const inbox = new Inbox(attemptPaths(config, id))
   await makeFolder(attemptPaths(config, id).folder)
@@ -67,6 +68,11 @@ async function viewNow(config: EdgeConfig, id: string): Promise<AttemptView> {
   const found = await loadAttempt(config, id)
   if (!found) throw new StepError('StateUnreadable', `${id} went away`)
   return viewOf(found)
+}
+
+/** By the time, for people; unique even when the clock is wrong. */
+function nameOf(clock: Clock): string {
+  return `manual-${rfc3339(clock.now()).replaceAll(/[^0-9]/g, '')}-${randomUUID().slice(0, 4)}`
 }
 
 async function permitNow() {

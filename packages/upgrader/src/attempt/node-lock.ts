@@ -28,12 +28,15 @@ export function openNodeLock({ config, id, clock, log }: Options): NodeLock {
     drop: async () => {
       await held?.release()
       held = undefined
-      await releaseDead(nodeLock(config), id, clock)
+      await releaseDead(nodeLock(config), id)
     },
   }
 }
 
-/** After the stop there is no way but on: waits for the lock as long as another attempt's prepare holds it. */
+/**
+ * After the stop there is no way but on: waits for the lock as long as another attempt's prepare holds it, and does without
+ * where it cannot be written, because an agent that stands still is worse.
+ */
 export async function takeLockAnyway(
   locks: NodeLock,
   { clock, log }: Pick<Options, 'clock' | 'log'>,
@@ -43,7 +46,10 @@ export async function takeLockAnyway(
       await locks.take()
       return
     } catch (error) {
-      if (!(error instanceof LockHeldError)) throw error
+      if (!(error instanceof LockHeldError)) {
+        log.error({ err: error }, 'the lock cannot be written, going on without')
+        return
+      }
       if (tries === 0) log.warn({ err: error }, 'waiting for the lock')
       await clock.sleep(POLL_MS)
     }

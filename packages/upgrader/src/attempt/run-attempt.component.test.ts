@@ -1,4 +1,4 @@
-import { appendFile, chmod, mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { silentLogger, systemClock } from '@upgrade-hub/core'
 import type { Prepare } from '@upgrade-hub/protocol'
@@ -7,6 +7,7 @@ import { LockHeldError } from '../errors.ts'
 import { acquireLock } from '../host/lock.ts'
 import { createService } from '../service/service.ts'
 import { openSpool } from '../spool.ts'
+import { keptOf } from '../steps/swap.ts'
 import { openAttemptStore } from '../store/attempt-store.ts'
 import { attemptPaths, nodeLock, stagingFolder } from '../store/paths.ts'
 import {
@@ -166,6 +167,19 @@ describe('a bad new agent', { timeout: TIMEOUT_MS }, () => {
 
 /** F23 */
 describe('a way back that is broken', { timeout: TIMEOUT_MS }, () => {
+  /** S37 */
+  it.each([
+    ['the backup', () => join(node.config.paths.etc, 'backup/a1b2c3.1/0-edgecore')],
+    ['the old file that was kept', () => keptOf(node.component.binary)],
+  ])('at %s alone is no harm, because there are two copies', async (_, pathOf) => {
+    const at = async (point: string) => {
+      if (point === 'R5.before') await rm(pathOf())
+    }
+    const { state } = await upgrade(agentProgram('v1.1.0', 'dies soon'), { ports: { at } })
+    expect(state.ending).toMatchObject({ outcome: 'RolledBack' })
+    expect(await readFile(node.component.binary, 'utf8')).toBe(agentProgram('v1.0.0'))
+  })
+
   it.each([
     ['damaged', (copy: string) => appendFile(copy, 'x')],
     ['emptied', (copy: string) => truncate(copy, 0)],
@@ -177,6 +191,7 @@ describe('a way back that is broken', { timeout: TIMEOUT_MS }, () => {
         const copy = join(node.config.paths.etc, 'backup/a1b2c3.1/0-edgecore')
         await chmod(copy, 0o600)
         await damage(copy)
+        await damage(keptOf(node.component.binary))
       }
       const { state, posted } = await upgrade(agentProgram('v1.1.0', 'dies soon'), { ports: { at } })
       expect(state.ending).toMatchObject({ outcome: 'RollbackFailed', code: 'RollbackFailed' })
@@ -363,9 +378,10 @@ describe('state on disk that is damaged', { timeout: TIMEOUT_MS }, () => {
     expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   })
 
-  it('a folder in the place of the journal is an error, not a loop', async () => {
+  it('a folder in the place of the journal is moved away, and said', async () => {
     const { run } = await begin(agentProgram('v1.1.0'))
     await mkdir(attemptPaths(node.config, ID).journal)
-    await expect(run()).rejects.toThrow('EISDIR')
+    expect((await run()).ending?.outcome).toBe('StateUnreadable')
+    expect(await isRunning()).toBe(true)
   })
 })

@@ -1,24 +1,29 @@
 import { messageOf, rfc3339 } from '@upgrade-hub/core'
 import { componentOf, type EdgeConfig } from '../config.ts'
-import { CancelledError, NotNowError, UnreadableError } from '../errors.ts'
+import { CancelledError, LockHeldError, NotNowError, UnreadableError } from '../errors.ts'
 import { bootId, monotonicMs } from '../host/boot.ts'
+import { errnoOf } from '../host/durable.ts'
 import { acquireLock } from '../host/lock.ts'
 import { recordOf } from '../machine/fold.ts'
-import { Journal, setAside } from '../machine/journal.ts'
+import { type Journal, readJournal } from '../machine/journal.ts'
 import type { AttemptEvent, AttemptState } from '../machine/state.ts'
 import { isPastStop, isRest, keepsAgentDown, RULES } from '../machine/steps.ts'
-import { createService } from '../service/service.ts'
 import type { Ports, StepContext } from '../steps/context.ts'
 import { STEP_RUNS } from '../steps/table.ts'
 import { Inbox } from '../store/inbox.ts'
+import { loadIntent } from '../store/load.ts'
 import { attemptPaths, isAttemptId } from '../store/paths.ts'
 import { failureOf } from './failure.ts'
 import { inboxEvent } from './inbox-event.ts'
 import { openNodeLock, takeLockAnyway } from './node-lock.ts'
+import { openJournal } from './open-journal.ts'
 import { stageSignal } from './stage-clock.ts'
-import { probeAfterLoss } from './state-loss.ts'
 
-type Base = Omit<StepContext, 'state' | 'signal'>
+/** This process, not the step, has come to an end of something. */
+const EXHAUSTED = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'])
+
+/** What all steps of one updater share. */
+export type Base = Omit<StepContext, 'state' | 'signal'>
 
 export interface RunOptions {
   readonly config: EdgeConfig
@@ -35,35 +40,43 @@ export interface RunOptions {
  */
 export async function runAttempt({ config, id, ports }: RunOptions): Promise<AttemptState> {
   if (!isAttemptId(id)) throw new UnreadableError('the attempt', 'it is no HistoryID')
-  const paths = attemptPaths(config, id)
-  const owner = await acquireLock(paths.owner, id, ports)
   const locks = openNodeLock({ config, id, clock: ports.clock, log: ports.log })
+  const base = await openContext({ config, id, ports }, locks)
   try {
-    const base = await openContext({ config, id, ports }, locks)
+    return await ownAttempt(base)
+  } catch (error) {
+    // Who lost to another updater leaves everything to it.
+    if (!(error instanceof LockHeldError)) await leaveAgentRunning(base)
+    throw error
+  }
+}
+
+async function ownAttempt(base: Base): Promise<AttemptState> {
+  const owner = await acquireLock(base.paths.owner, base.prepare.HistoryID, base)
+  try {
     return await runToRest(base)
   } finally {
-    await locks.drop()
+    await base.locks.drop().catch((error: unknown) => base.log.warn({ err: error }, 'the lock stays behind'))
     await owner.release()
   }
 }
 
 async function openContext({ config, id, ports }: RunOptions, locks: Base['locks']): Promise<Base> {
   const paths = attemptPaths(config, id)
-  const inbox = new Inbox(paths)
-  const stored = await inbox.prepare()
-  if (!stored) throw new UnreadableError(paths.prepare, 'there is no such attempt')
-  const component = componentOf(config, stored.prepare.Component)
+  const intent = await loadIntent(config, id)
+  if (!intent) throw new UnreadableError(paths.prepare, 'there is no such attempt')
+  const component = componentOf(config, intent.prepare.Component)
   if (!component)
-    throw new UnreadableError(paths.prepare, `this node has no component ${stored.prepare.Component}`)
+    throw new UnreadableError(paths.prepare, `this node has no component ${intent.prepare.Component}`)
   return {
     ...ports,
-    ...stored,
+    ...intent,
     config,
     component,
     paths,
-    inbox,
+    inbox: new Inbox(paths),
     locks,
-    service: createService(component, ports.clock),
+    service: ports.service(component),
   }
 }
 
@@ -81,28 +94,39 @@ async function runToRest(base: Base): Promise<AttemptState> {
   }
 }
 
-async function openJournal(base: Base): Promise<{ journal: Journal; lost?: AttemptEvent }> {
+/** We can write no more, so the next updater has to go on; until it comes the node had better have an agent. */
+async function leaveAgentRunning(base: Base): Promise<void> {
+  const { service, log } = base
   try {
-    return { journal: await Journal.open(base.paths.journal) }
+    if (!(await mayBeStopped(base)) || (await service.state()).running) return
+    log.error({}, 'this updater cannot go on: starting the agent that is there')
+    await base.agentMayRun?.()
+    await service.release().catch(() => undefined)
+    await service.start()
   } catch (error) {
-    if (!(error instanceof UnreadableError)) throw error
-    base.log.error({ err: error }, 'the journal cannot be read: keeping the agent that is there')
-    const lost = await probeAfterLoss(base, error.message)
-    await setAside(base.paths.journal, String(base.clock.now()))
-    return { journal: await Journal.open(base.paths.journal), lost }
+    log.error({ err: error }, 'the agent could not be started')
   }
 }
 
-function firstEvent(base: Base, state: AttemptState): Promise<AttemptEvent | undefined> {
-  if (state.lastSeq > 0 && !isRest(state.step)) return Promise.resolve({ type: 'resumed' })
-  return inboxEvent(base.inbox, state)
+async function mayBeStopped({ inbox, paths }: Base): Promise<boolean> {
+  try {
+    const [gate, state] = await Promise.all([inbox.gate(), readJournal(paths.journal)])
+    return gate?.by === 'stop' || (state !== undefined && isPastStop(state.step))
+  } catch {
+    return true
+  }
+}
+
+async function firstEvent(base: Base, state: AttemptState): Promise<AttemptEvent | undefined> {
+  if (state.lastSeq > 0 && !isRest(state.step)) return { type: 'resumed' }
+  return restEvent(base, state)
 }
 
 /** At rest nothing of the node is held, and a later cancel or proceed finds the gate open. */
 async function restEvent(base: Base, state: AttemptState): Promise<AttemptEvent | undefined> {
-  if (state.step === 'prepared') await base.inbox.releaseGate()
+  if (state.lastSeq > 0) await base.inbox.releaseGate()
   await base.locks.drop()
-  return inboxEvent(base.inbox, state)
+  return inboxEvent(base.inbox, state, base)
 }
 
 async function append(base: Base, journal: Journal, event: AttemptEvent): Promise<AttemptState> {
@@ -128,10 +152,17 @@ async function perform(base: Base, state: AttemptState): Promise<AttemptEvent> {
     await base.at(`${state.step}.after`)
     return { type: 'ok', ...(facts ? { facts } : {}) }
   } catch (error) {
+    if (isForNextUpdater(error, state)) throw error
     return eventOf(watched.signal.aborted ? watched.signal.reason : error, state)
   } finally {
     watched.end()
   }
+}
+
+/** What a new process may do better, and a result that could not be put down: that must not be lost. */
+function isForNextUpdater(error: unknown, state: AttemptState): boolean {
+  const errno = errnoOf(error)
+  return errno !== undefined && (state.step === 'E11' || EXHAUSTED.has(errno))
 }
 
 function eventOf(error: unknown, state: AttemptState): AttemptEvent {

@@ -7,6 +7,7 @@ import type { Inbox } from '../store/inbox.ts'
 import { isPreparing } from '../store/view.ts'
 
 const GATE_POLL_MS = 250
+const MIN_ROLLBACK_SECONDS = 120
 
 interface StageLimit {
   readonly seconds: (timeouts: Timeouts) => number
@@ -19,7 +20,11 @@ const LIMITS: Readonly<Partial<Record<Stage, StageLimit>>> = {
   download: { seconds: ({ downloadSeconds }) => downloadSeconds || 300, code: 'DownloadTimeout' },
   confirm: { seconds: ({ confirmSeconds }) => confirmSeconds || 86_400, code: 'ConfirmTimeout' },
   upgrade: { seconds: ({ upgradeSeconds }) => upgradeSeconds || 300, code: 'UpgradeTimeout' },
-  rollback: { seconds: ({ rollbackSeconds }) => rollbackSeconds || 300, code: 'RollbackFailed' },
+  // A hub that gives the way back too little time would only make it fail.
+  rollback: {
+    seconds: ({ rollbackSeconds }) => Math.max(MIN_ROLLBACK_SECONDS, rollbackSeconds || 300),
+    code: 'RollbackFailed',
+  },
 }
 
 /** What is left of a step's stage, in ms, with what earlier updaters have used; undefined when it has no limit. */
@@ -61,8 +66,8 @@ async function followGate(
   { abort, watching }: { abort: AbortController; watching: AbortSignal },
 ): Promise<void> {
   while (!watching.aborted) {
-    const side = await inbox.gate().catch(() => undefined)
-    if (side === 'cancel') return abort.abort(new CancelledError())
+    const gate = await inbox.gate().catch(() => undefined)
+    if (gate?.by === 'cancel') return abort.abort(new CancelledError())
     await clock.sleep(GATE_POLL_MS, watching).catch(() => undefined)
   }
 }

@@ -10,6 +10,13 @@ export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
+const FULL_DISK = new Set(['ENOSPC', 'EDQUOT'])
+
+/** True when there was no room, or no more that this user may have. */
+export function isFullDisk(error: unknown): boolean {
+  return FULL_DISK.has(errnoOf(error) ?? '')
+}
+
 /** Makes the names in a folder survive a power cut. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
@@ -60,7 +67,7 @@ export async function writeDurable(path: string, data: string, mode: Mode = 0o60
     await createDurable(temporary, mode, (file) => file.writeFile(data))
     await rename(temporary, path)
   } catch (error) {
-    await rm(temporary, { force: true })
+    await rm(temporary, { force: true }).catch(() => undefined)
     throw error
   }
   await syncFolder(dirname(path))
@@ -76,10 +83,16 @@ export async function createExclusive(path: string, data: string, mode: Mode = 0
     if (errnoOf(error) === 'EEXIST') return false
     throw error
   } finally {
-    await rm(temporary, { force: true })
+    await rm(temporary, { force: true }).catch(() => undefined)
   }
-  await syncFolder(dirname(path))
-  return true
+  try {
+    await syncFolder(dirname(path))
+    return true
+  } catch (error) {
+    // Who is told that it failed must not own the name.
+    await rm(path, { force: true }).catch(() => undefined)
+    throw error
+  }
 }
 
 /** Removes a file for good; one that is not there is fine. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger, systemClock } from '@upgrade-hub/core'
@@ -47,7 +47,7 @@ describe('the lock', () => {
     const holder = JSON.parse(await deadHolder()) as object
     const info = await processInfo(process.pid)
     await writeFile(path, JSON.stringify({ ...holder, startTime: info?.startTime, boot: 'another' }))
-    expect(await isLockHeld(path, systemClock)).toBe(false)
+    expect(await isLockHeld(path)).toBe(false)
   })
 
   it('of a process that is dead but not reaped is dead', async () => {
@@ -56,21 +56,33 @@ describe('the lock', () => {
     expect(await processInfo(child.pid ?? 0)).toBeUndefined()
   })
 
-  it('that keadm has made (an empty file) holds in this boot and not from before it', async () => {
-    await writeFile(path, '')
-    await expect(acquireLock(path, 'job.1', PORTS)).rejects.toBeInstanceOf(LockHeldError)
-    await utimes(path, 0, 0)
-    await (await acquireLock(path, 'job.1', PORTS)).release()
-  })
+  /** F06: whatever the clock said when it was made. */
+  it.each([0, 1_800_000_000, 2_100_000_000])(
+    'that keadm has made (an empty file) holds while a keadm runs, at %i',
+    async (seconds) => {
+      const keadm = join(folder, 'keadm')
+      await copyFile('/bin/sleep', keadm)
+      const child = spawn(keadm, ['60'])
+      await once(child, 'spawn')
+      await writeFile(path, '')
+      await utimes(path, seconds, seconds)
+      await expect(acquireLock(path, 'job.1', PORTS)).rejects.toBeInstanceOf(LockHeldError)
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      await (await acquireLock(path, 'job.1', PORTS)).release()
+    },
+  )
 
-  it('that is garbage is dead, and that is a link is not followed', async () => {
+  it('that is garbage is dead, and a link or a folder in its place is moved away without being followed', async () => {
     await writeFile(path, 'garbage')
     await (await acquireLock(path, 'job.1', PORTS)).release()
     const victim = join(folder, 'victim')
     await writeFile(victim, 'untouched')
     await symlink(victim, path)
-    await expect(acquireLock(path, 'job.1', PORTS)).rejects.toThrow('ELOOP')
+    await (await acquireLock(path, 'job.1', PORTS)).release()
     expect(await readFile(victim, 'utf8')).toBe('untouched')
+    await mkdir(path)
+    await (await acquireLock(path, 'job.1', PORTS)).release()
   })
 
   it('that was taken from its holder is not released by it', async () => {
@@ -83,9 +95,9 @@ describe('the lock', () => {
 
   it('that a dead updater left is cleared for the same attempt only', async () => {
     await writeFile(path, await deadHolder())
-    await releaseDead(path, 'other.1', systemClock)
+    await releaseDead(path, 'other.1')
     expect(await readdir(folder)).toHaveLength(1)
-    await releaseDead(path, 'dead.1', systemClock)
+    await releaseDead(path, 'dead.1')
     expect(await readdir(folder)).toEqual([])
   })
 })

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { rename, rm, stat } from 'node:fs/promises'
-import { uptime } from 'node:os'
 import type { Clock, Logger } from '@upgrade-hub/core'
-import { LockHeldError } from '../errors.ts'
+import { LockHeldError, UnreadableError } from '../errors.ts'
 import { bootId } from './boot.ts'
 import { createExclusive, errnoOf, removeDurable } from './durable.ts'
-import { isSameProcess, processInfo } from './process.ts'
+import { isProgramRunning, isSameProcess, processInfo } from './process.ts'
 import { readText } from './read.ts'
 
 /** Who holds a lock, as it is written in the file. */
@@ -33,35 +32,35 @@ export interface Lock {
 
 /**
  * Takes a lock file made by link(2) with its holder in it. A dead holder's lock is taken over, once and with a log line.
- * An empty file is KubeEdge's own `idempotency_record`: it is dead only when it is older than this boot.
+ * An empty file is KubeEdge's own `idempotency_record`: it is dead when no keadm runs, whatever a clock says. What cannot
+ * be read is nobody's.
  * @throws LockHeldError with the holder and the age
  */
 export async function acquireLock(path: string, attempt: string, { clock, log }: LockPorts): Promise<Lock> {
   const text = JSON.stringify(await ourselves(attempt))
   for (let tries = 0; tries < 3; tries++) {
     if (await createExclusive(path, text, 0o600)) return lockOf(path, text)
-    const found = await readText(path)
+    const found = await readLock(path)
     if (found === undefined) continue
-    if (await isHeld(path, found, clock)) break
+    if (await isHeld(found)) break
     log.warn({ path, holder: found.slice(0, 300) }, 'took over a lock whose holder is dead')
     await moveAside(path, found)
   }
   const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: clock.now() }))
   const age = Math.max(0, Math.round((clock.now() - mtimeMs) / 1000))
-  throw new LockHeldError(path, describe(await readText(path)), age)
+  throw new LockHeldError(path, describe(await readLock(path)), age)
 }
 
 /** True while a live process holds the lock. */
-export async function isLockHeld(path: string, clock: Clock): Promise<boolean> {
-  const text = await readText(path)
-  return text !== undefined && (await isHeld(path, text, clock))
+export async function isLockHeld(path: string): Promise<boolean> {
+  const text = await readLock(path)
+  return text !== undefined && (await isHeld(text))
 }
 
 /** Removes a lock that an earlier updater of the same attempt has left behind; one that lives keeps it. */
-export async function releaseDead(path: string, attempt: string, clock: Clock): Promise<void> {
-  const text = await readText(path)
-  if (text === undefined || parseHolder(text)?.attempt !== attempt || (await isHeld(path, text, clock)))
-    return
+export async function releaseDead(path: string, attempt: string): Promise<void> {
+  const text = await readLock(path)
+  if (text === undefined || parseHolder(text)?.attempt !== attempt || (await isHeld(text))) return
   await moveAside(path, text)
 }
 
@@ -77,7 +76,7 @@ async function ourselves(attempt: string): Promise<Holder> {
 }
 
 function lockOf(path: string, text: string): Lock {
-  const isOurs = async () => (await readText(path)) === text
+  const isOurs = async () => (await readLock(path)) === text
   return {
     isOurs,
     release: async () => {
@@ -86,12 +85,19 @@ function lockOf(path: string, text: string): Lock {
   }
 }
 
-async function isHeld(path: string, text: string, clock: Clock): Promise<boolean> {
+async function isHeld(text: string): Promise<boolean> {
   const holder = parseHolder(text)
   if (holder) return holder.boot === (await bootId()) && (await isSameProcess(holder.pid, holder.startTime))
-  if (text !== '') return false
-  const { mtimeMs } = await stat(path)
-  return mtimeMs >= clock.now() - uptime() * 1000
+  return text === '' && (await isProgramRunning('keadm'))
+}
+
+async function readLock(path: string): Promise<string | undefined> {
+  try {
+    return await readText(path)
+  } catch (error) {
+    if (error instanceof UnreadableError) return 'unreadable'
+    throw error
+  }
 }
 
 /**
@@ -106,9 +112,9 @@ async function moveAside(path: string, dead: string): Promise<void> {
     if (errnoOf(error) === 'ENOENT') return
     throw error
   }
-  const moved = await readText(aside)
+  const moved = await readLock(aside)
   if (moved !== undefined && moved !== dead) await createExclusive(path, moved, 0o600)
-  await rm(aside, { force: true })
+  await rm(aside, { force: true }).catch(() => undefined)
 }
 
 function parseHolder(text: string): Omit<Holder, 'hold'> | undefined {

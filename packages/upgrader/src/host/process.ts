@@ -27,6 +27,13 @@ export async function isSameProcess(pid: number, startTime: string): Promise<boo
   return (await processInfo(pid))?.startTime === startTime
 }
 
+/** True while a process of that program runs, by the name the kernel keeps of it. @see proc_pid_comm(5) */
+export async function isProgramRunning(name: string): Promise<boolean> {
+  const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)).map(Number)
+  const names = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')))
+  return names.some((found) => found.trim() === name)
+}
+
 /** Session leaders that carry `name=value` in the environment they were started with. */
 export async function leadersWithEnv(name: string, value: string): Promise<readonly ProcessInfo[]> {
   const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)).map(Number)

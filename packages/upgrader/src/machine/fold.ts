@@ -33,7 +33,9 @@ export function apply(state: AttemptState, record: JournalRecord): AttemptState 
     boot: record.boot,
     mono: record.mono,
     facts: factsAfter(state, event),
+    swapBegan: swapBeganAfter(state, event, move),
     starts: state.starts + (move.step === 'E8' ? 1 : 0),
+    backFailures: state.backFailures + (isBackFailure(state, event) ? 1 : 0),
     resumes: resumesAfter(state, event, move),
     spentMs: spentAfter(state, record),
     actions: actionsAfter(state, record, move),
@@ -50,16 +52,35 @@ export function fold(records: readonly JournalRecord[]): AttemptState {
 function base(state: AttemptState, event: AttemptEvent): AttemptState {
   switch (event.type) {
     case 'accepted':
-      return { ...NOTHING, prepareSeq: event.intentSeq, confirm: event.confirm, proceedSeq: state.proceedSeq }
+      return {
+        ...NOTHING,
+        prepareSeq: event.intentSeq,
+        confirm: event.confirm,
+        proceedSeq: state.proceedSeq,
+        ...(event.intent ? { intent: event.intent } : {}),
+      }
     case 'proceed': {
       const { refusal: _, ...rest } = state
-      return { ...rest, proceedSeq: event.intentSeq, starts: 0, resumes: 0 }
+      return { ...rest, proceedSeq: event.intentSeq, resumes: 0 }
     }
     case 'unreadable':
-      return { ...state, prepareSeq: event.prepareSeq, proceedSeq: event.proceedSeq }
+      return {
+        ...state,
+        prepareSeq: event.prepareSeq,
+        proceedSeq: event.proceedSeq,
+        ...(event.intent ? { intent: event.intent } : {}),
+      }
     default:
       return state
   }
+}
+
+function swapBeganAfter(state: AttemptState, event: AttemptEvent, move: Move): boolean {
+  return event.type !== 'accepted' && (state.swapBegan || move.step === 'E7')
+}
+
+function isBackFailure(state: AttemptState, event: AttemptEvent): boolean {
+  return event.type === 'failed' && RULES[state.step].stage === 'rollback'
 }
 
 /** Each of the three ways (prepare, proceed, back) has its own count. */

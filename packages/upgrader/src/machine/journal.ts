@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, open, rename, truncate } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf } from '@upgrade-hub/core'
 import { UnreadableError } from '../errors.ts'
-import { syncFolder } from '../host/durable.ts'
+import { errnoOf, isFullDisk, syncFolder, writeDurable } from '../host/durable.ts'
 import { readText } from '../host/read.ts'
 import { apply } from './fold.ts'
 import { type AttemptState, type JournalRecord, NOTHING } from './state.ts'
 import { STEPS } from './steps.ts'
 
 const SUM_LENGTH = 16
+/** Room for every record that an attempt can still write once it has stopped the agent. */
+const RESERVE_BYTES = 128 * 1024
 
 /** What a journal says, and how many of its bytes are whole records. */
 interface Read {
@@ -30,14 +32,18 @@ export async function readJournal(path: string): Promise<AttemptState | undefine
 
 /** A journal that is open for its one writer. */
 export class Journal {
+  readonly #path: string
   readonly #file: FileHandle
   #state: AttemptState
   #sum: string
+  #bytes: number
 
-  private constructor(file: FileHandle, state: AttemptState, sum: string) {
+  private constructor(path: string, file: FileHandle, found: Read) {
+    this.#path = path
     this.#file = file
-    this.#state = state
-    this.#sum = sum
+    this.#state = found.state
+    this.#sum = found.sum
+    this.#bytes = found.wholeBytes
   }
 
   /** Opens or begins it, and cuts a torn tail off. @throws UnreadableError */
@@ -46,9 +52,14 @@ export class Journal {
     if (found) await truncate(path, found.wholeBytes)
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW
     const file = await open(path, flags, 0o600)
-    await file.sync()
-    await syncFolder(dirname(path))
-    return new Journal(file, found?.state ?? NOTHING, found?.sum ?? '')
+    try {
+      await file.sync()
+      await syncFolder(dirname(path))
+      return new Journal(path, file, found ?? EMPTY)
+    } catch (error) {
+      await file.close()
+      throw error
+    }
   }
 
   get state(): AttemptState {
@@ -60,11 +71,27 @@ export class Journal {
     const next = apply(this.#state, record)
     const body = JSON.stringify(record)
     const sum = sumOf(this.#sum, body)
-    await this.#file.appendFile(`${sum} ${body}\n`)
-    await this.#file.datasync()
+    const line = `${sum} ${body}\n`
+    await this.#write(line).catch(async (error: unknown) => {
+      if (!isFullDisk(error)) throw error
+      await dropReserve(this.#path)
+      await this.#write(line)
+    })
     this.#sum = sum
     this.#state = next
+    this.#bytes += Buffer.byteLength(line)
     return next
+  }
+
+  /** A record that was not written whole is taken back, or the next one would stand behind its torn half. */
+  async #write(line: string): Promise<void> {
+    try {
+      await this.#file.appendFile(line)
+      await this.#file.datasync()
+    } catch (error) {
+      await this.#file.truncate(this.#bytes).catch(() => undefined)
+      throw error
+    }
   }
 
   async close(): Promise<void> {
@@ -74,9 +101,23 @@ export class Journal {
 
 /** Puts a journal that cannot be read out of the way, for people to look at. */
 export async function setAside(path: string, suffix: string): Promise<void> {
-  await rename(path, `${path}.unreadable-${suffix}`)
+  await rename(path, `${path}.unreadable-${suffix}`).catch((error: unknown) => {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  })
   await syncFolder(dirname(path))
 }
+
+/** Keeps disk space for the journal, so that a disk that fills up cannot stop an attempt half way. */
+export function keepReserve(path: string): Promise<void> {
+  return writeDurable(`${path}.reserve`, '\n'.repeat(RESERVE_BYTES))
+}
+
+/** Gives the kept space back. */
+export async function dropReserve(path: string): Promise<void> {
+  await rm(`${path}.reserve`, { force: true })
+}
+
+const EMPTY: Read = { state: NOTHING, wholeBytes: 0, sum: '' }
 
 async function read(path: string): Promise<Read | undefined> {
   const text = await readText(path)
@@ -85,7 +126,7 @@ async function read(path: string): Promise<Read | undefined> {
   if (/[^\0]/.test(text.slice(whole.length)) && text.slice(whole.length).length > MAX_LINE) {
     throw new UnreadableError(path, 'a line without an end')
   }
-  let read: Read = { state: NOTHING, wholeBytes: 0, sum: '' }
+  let read: Read = EMPTY
   for (const line of whole.split('\n').slice(0, -1)) read = next(path, read, line)
   return read
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { apply, fold, recordOf } from './fold.ts'
 import { type AttemptEvent, type AttemptState, type JournalRecord, NOTHING } from './state.ts'
-import { isPastStop, MAX_RESUMES, MAX_STARTS, RULES, STEPS, type Step } from './steps.ts'
+import { isPastStop, MAX_BACK_FAILURES, MAX_RESUMES, MAX_STARTS, RULES, STEPS, type Step } from './steps.ts'
 import { transition } from './transition.ts'
 
 const FORWARD = [
@@ -40,7 +40,7 @@ function at(step: Step, confirm = false): AttemptState {
     state = after(state, state.step === 'prepared' ? proceed : ok)
   }
   if (step !== target) state = after(state, failed)
-  if (step === 'R10') return after(state, failed)
+  if (step === 'R10') return [failed, failed, failed].reduce((was, event) => after(was, event), state)
   for (let i = 0; state.step !== step && i < 10; i++) state = after(state, ok)
   return state
 }
@@ -92,11 +92,11 @@ const FAILURES: Readonly<Partial<Record<Step, [Step, string?]>>> = {
   E8: ['R5'],
   E9: ['R5'],
   E10: ['R5'],
-  R5: ['R10'],
-  R6: ['R10'],
-  R7: ['R10'],
-  R8: ['E11', 'RollbackFailed'],
-  R9: ['E11', 'RollbackFailed'],
+  R5: ['R5'],
+  R6: ['R5'],
+  R7: ['R5'],
+  R8: ['R5'],
+  R9: ['R5'],
   R10: ['E11', 'RollbackFailed'],
   E11: ['E12', 'Succeeded'],
   E12: ['ended', 'Succeeded'],
@@ -114,7 +114,7 @@ const RESUMES: Readonly<Partial<Record<Step, [Step, Step]>>> = {
   E7: ['E7', 'E7'],
   E8: ['E8', 'E8'],
   E9: ['E9', 'E8'],
-  E10: ['E10', 'E10'],
+  E10: ['E10', 'E8'],
   R5: ['R5', 'R5'],
   R6: ['R6', 'R6'],
   R7: ['R7', 'R6'],
@@ -171,6 +171,24 @@ describe('a cancel', () => {
 
   it.each(['E6', 'E7', 'E9', 'R7', 'E11'] as const)('in %s changes nothing', (step) => {
     expect(after(at(step), { type: 'cancelled' }).step).toBe(step)
+  })
+})
+
+describe('a way back that fails', () => {
+  it.each([
+    ['R5', 'R10'],
+    ['R6', 'R10'],
+    ['R7', 'R10'],
+    ['R8', 'E11'],
+    ['R9', 'E11'],
+  ] as const)('in %s is begun anew twice, then it leads to %s', (step, last) => {
+    let state = at(step)
+    for (let failures = 0; failures < MAX_BACK_FAILURES; failures++) {
+      state = after(state, failed)
+      expect(state.step).toBe('R5')
+      while (state.step !== step) state = after(state, ok)
+    }
+    expect(after(state, failed).step).toBe(last)
   })
 })
 

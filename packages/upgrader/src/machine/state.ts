@@ -1,24 +1,34 @@
-import type { Action, EdgeCode, Outcome, Platform } from '@upgrade-hub/protocol'
+import type { Action, EdgeCode, Outcome, Platform, Prepare } from '@upgrade-hub/protocol'
 import type { Stage, Step } from './steps.ts'
+
+/** Who may do what with a file. */
+export interface Attributes {
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
+}
+
+export type FileKind = 'program' | 'config' | 'db'
 
 /** A file that will be put in place of another. */
 export interface StagedFile {
+  /** A program when absent. */
+  readonly kind?: FileKind
   readonly target: string
   readonly staged: string
   readonly sha256: string
   readonly size: number
+  /** Where the target does not exist yet. */
+  readonly attributes?: Attributes
 }
 
 /** A file as it was before the upgrade, and its copy; without a copy it did not exist. */
-export interface BackupFile {
-  readonly kind: 'program' | 'config' | 'db'
+export interface BackupFile extends Attributes {
+  readonly kind: FileKind
   readonly target: string
   readonly copy?: string
   readonly sha256: string
   readonly size: number
-  readonly mode: number
-  readonly uid: number
-  readonly gid: number
 }
 
 /** What the steps found out and later steps need. */
@@ -33,12 +43,28 @@ export interface Facts {
   readonly backup?: readonly BackupFile[]
   /** What the agent said at the last probe. */
   readonly runningVersion?: string
+  /** Which start of the agent was proven. */
+  readonly identity?: string
+}
+
+/** What the hub or a person wants. */
+export interface Intent {
+  readonly prepare: Prepare
+  /** Begun by hand on this node: there is no hub that waits for a result. */
+  readonly local: boolean
+  /** Nobody can read any more what was wanted: the agent is seen to, and that is said. */
+  readonly isLost?: true
 }
 
 /** What happens to an attempt. Each is one record of its journal. */
 export type AttemptEvent =
   /** The intent `prepare` with this number is begun, the first time or anew. */
-  | { readonly type: 'accepted'; readonly intentSeq: number; readonly confirm: boolean }
+  | {
+      readonly type: 'accepted'
+      readonly intentSeq: number
+      readonly confirm: boolean
+      readonly intent?: Intent
+    }
   | { readonly type: 'proceed'; readonly intentSeq: number }
   | { readonly type: 'ok'; readonly facts?: Facts }
   | { readonly type: 'failed'; readonly code: EdgeCode; readonly reason: string }
@@ -54,6 +80,7 @@ export type AttemptEvent =
       readonly runningVersion: string
       readonly prepareSeq: number
       readonly proceedSeq: number
+      readonly intent?: Intent
     }
 
 export interface JournalRecord {
@@ -101,7 +128,14 @@ export interface AttemptState {
   readonly proceedSeq: number
   /** Why the newest `proceed` was refused. */
   readonly refusal?: { readonly code: EdgeCode; readonly reason: string }
+  /** The intent as it was taken: the journal tells the whole story by itself. */
+  readonly intent?: Intent
+  /** Files were about to be replaced. */
+  readonly swapBegan: boolean
+  /** Starts of the new agent. */
   readonly starts: number
+  /** Failures on the way back. */
+  readonly backFailures: number
   readonly resumes: number
   /** Why it rolls back. */
   readonly failure?: { readonly code: EdgeCode; readonly reason: string }
@@ -119,7 +153,9 @@ export const NOTHING: AttemptState = {
   confirm: false,
   prepareSeq: 0,
   proceedSeq: 0,
+  swapBegan: false,
   starts: 0,
+  backFailures: 0,
   resumes: 0,
   spentMs: {},
   actions: [],

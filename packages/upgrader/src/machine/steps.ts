@@ -108,7 +108,8 @@ export const RULES: Readonly<Record<Step, StepRule>> = {
   E7: after('E8', 'SwapFailed', 'E7', 'E7'),
   E8: after('E9', 'StartFailed', 'E8', 'E8'),
   E9: after('E10', 'HealthFailed', 'E9', 'E8'),
-  E10: { ...after('E11', 'SwapFailed', 'E10', 'E10'), stage: 'rest' },
+  // After a reboot another agent process runs than the one that was proven.
+  E10: { ...after('E11', 'SwapFailed', 'E10', 'E8'), stage: 'rest' },
   R5: back('R6', 'R5', 'R10', 'R5'),
   R6: back('R7', 'R6', 'R10', 'R6'),
   R7: back('R8', 'R6', 'R10', 'R7'),
@@ -122,6 +123,8 @@ export const RULES: Readonly<Record<Step, StepRule>> = {
 
 /** Starts of the new agent before it is given up. */
 export const MAX_STARTS = 3
+/** There is nothing behind the old agent to fall back on: the way back to it is begun anew this often. */
+export const MAX_BACK_FAILURES = 2
 /** Deaths of the updater in one step before the step counts as failed. */
 export const MAX_RESUMES = 10
 

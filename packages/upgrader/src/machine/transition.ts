@@ -1,6 +1,6 @@
 import type { EdgeCode, Outcome } from '@upgrade-hub/protocol'
 import type { AttemptEvent, AttemptState, Facts } from './state.ts'
-import { isPastStop, MAX_RESUMES, MAX_STARTS, RULES, type Step } from './steps.ts'
+import { isPastStop, MAX_BACK_FAILURES, MAX_RESUMES, MAX_STARTS, RULES, type Step } from './steps.ts'
 
 /** Where an event leads, and what it ends. Nothing here reads a clock or a disk. */
 export interface Move {
@@ -73,6 +73,7 @@ function succeed(state: AttemptState, facts: Facts): Move {
 function fail(state: AttemptState, code: EdgeCode, reason: string): Move {
   const { onFailure, stage } = RULES[state.step]
   if (stage === 'rollback') {
+    if (state.step !== 'R10' && state.backFailures < MAX_BACK_FAILURES) return { step: 'R5' }
     const both = `${failureOf(state).reason}; rollback: ${reason}`
     if (onFailure === 'R10') return { step: 'R10', failure: { code: 'RollbackFailed', reason: both } }
     return end('RollbackFailed', 'RollbackFailed', both)

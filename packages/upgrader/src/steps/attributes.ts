@@ -1,4 +1,5 @@
 import { chmod, chown, stat } from 'node:fs/promises'
+import { CommandError } from '../errors.ts'
 import { run, systemProgram } from '../host/command.ts'
 import { errnoOf, syncFile } from '../host/durable.ts'
 
@@ -6,11 +7,12 @@ const CP_TIMEOUT_MS = 10_000
 
 /**
  * Gives a file the mode, owner and extended attributes (capabilities, labels) of another, fsynced. The extended ones need
- * `cp`, because Node has no call for them.
+ * `cp` of coreutils, because Node has no call for them. @throws CommandError where there is none
  */
 export async function copyAttributes(from: string, to: string): Promise<void> {
   const cp = await systemProgram('cp')
-  if (cp) await run(cp, ['--attributes-only', '--preserve=all', '--', from, to], { timeoutMs: CP_TIMEOUT_MS })
+  if (!cp) throw new CommandError('cp', 'this host has none, and extended attributes would be lost')
+  await run(cp, ['--attributes-only', '--preserve=all', '--', from, to], { timeoutMs: CP_TIMEOUT_MS })
   const { mode, uid, gid } = await stat(from)
   await setAttributes(to, { mode: mode & 0o7777, uid, gid })
 }

@@ -8,7 +8,7 @@ import type { Component, EdgeConfig } from '../config.ts'
 import { fileFacts } from '../host/files.ts'
 import { backUp } from './backup.ts'
 import { findBackup, isWhole, listBackups, pruneBackups } from './backup-catalog.ts'
-import { putBack, swapIn, temporaryOf } from './swap.ts'
+import { clearBeside, putBack, swapIn, temporaryOf } from './swap.ts'
 
 let root: string
 let config: EdgeConfig
@@ -137,6 +137,10 @@ describe('a swap', () => {
   it('goes over what an earlier one left beside the target', async () => {
     await writeFile(temporaryOf(component.binary), 'half')
     await swapIn(await staged('new'))
+    expect((await readdir(root)).filter((name) => name.startsWith('.'))).toEqual([
+      '.edgecore.upgrade-hub-old',
+    ])
+    await clearBeside(component.binary)
     expect((await readdir(root)).filter((name) => name.startsWith('.'))).toEqual([])
   })
 

@@ -7,8 +7,9 @@ import { copyDurable, fileFacts, isRegularFile } from '../host/files.ts'
 import type { BackupFile } from '../machine/state.ts'
 import { backupsFolder } from '../store/paths.ts'
 import { copyAttributes } from './attributes.ts'
-import { type Backup, isWhole, linkVersion, readBackup, writeManifest } from './backup-catalog.ts'
+import { type Backup, isWhole, linkVersion, nextSeq, readBackup, writeManifest } from './backup-catalog.ts'
 import { copyDatabase } from './database.ts'
+import { resolveTarget } from './targets.ts'
 
 export interface BackupRequest {
   readonly config: EdgeConfig
@@ -35,7 +36,8 @@ export async function backUp(request: BackupRequest): Promise<Backup> {
   const placed = files.map((file) =>
     file.copy === undefined ? file : { ...file, copy: join(folder, basename(file.copy)) },
   )
-  const manifest = { component: component.name, version, at: rfc3339(clock.now()), files: placed }
+  const seq = await nextSeq(config)
+  const manifest = { component: component.name, version, seq, at: rfc3339(clock.now()), files: placed }
   await writeManifest(partial, manifest)
   await rm(folder, { recursive: true, force: true })
   await rename(partial, folder)
@@ -51,11 +53,10 @@ async function copyAll(component: Component, folder: string): Promise<readonly B
   const config = state.config === undefined ? [] : [{ kind: 'config' as const, target: state.config }]
   const copied: BackupFile[] = []
   for (const [at, { kind, target }] of [...programs, ...config].entries()) {
-    copied.push(await copyOne(kind, target, join(folder, `${at}-${basename(target)}`)))
+    copied.push(await copyOne(kind, await resolveTarget(target), join(folder, `${at}-${basename(target)}`)))
   }
-  if (state.db !== undefined && (await isRegularFile(state.db))) {
-    copied.push(await copyDb(state.db, join(folder, basename(state.db))))
-  }
+  const db = state.db === undefined ? undefined : await resolveTarget(state.db)
+  if (db !== undefined && (await isRegularFile(db))) copied.push(await copyDb(db, join(folder, basename(db))))
   return copied
 }
 

@@ -37,16 +37,19 @@ export interface Ports {
   post(result: Result): Promise<PostOutcome>
   /** Called before every step in which the agent may run: whoever holds it back at boot lets it go. */
   agentMayRun?(): Promise<void>
+  /** How a component is kept running. */
+  service(component: Component): Service
   /** A named point of the code where tests end this process. */
   at(point: string): Promise<void>
 }
 
 /** All that a step gets. */
-export interface StepContext extends Ports {
+export interface StepContext extends Omit<Ports, 'service'> {
   readonly config: EdgeConfig
   readonly component: Component
   readonly prepare: Prepare
   readonly local: boolean
+  readonly isLost?: true
   readonly paths: AttemptPaths
   readonly inbox: Inbox
   readonly service: Service

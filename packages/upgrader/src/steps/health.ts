@@ -44,7 +44,7 @@ async function proveHealth(context: StepContext, version: string, askedMs: numbe
     if (first && clock.monotonic() - first.at >= stableMs) break
     await clock.sleep(POLL_MS, signal)
   }
-  return { runningVersion: await proveVersion(context, version) }
+  return { runningVersion: await proveVersion(context, version), identity: first.identity }
 }
 
 /** True when the agent runs and says that version at this moment. */

@@ -1,4 +1,4 @@
-import { access, constants, stat, statfs } from 'node:fs/promises'
+import { stat, statfs } from 'node:fs/promises'
 import { availableParallelism, cpus, freemem, machine, totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import { compareVersions, formatImage, parseImage } from '@upgrade-hub/core'
@@ -6,10 +6,10 @@ import type { Platform, Prepare } from '@upgrade-hub/protocol'
 import type { EdgeConfig } from '../config.ts'
 import { StepError } from '../errors.ts'
 import { makeFolder } from '../host/durable.ts'
-import { isRegularFile } from '../host/files.ts'
 import type { Facts } from '../machine/state.ts'
 import { probeVersion } from '../probe.ts'
 import { backupsFolder, stagingFolder } from '../store/paths.ts'
+import { checkTargets } from './check-targets.ts'
 import type { StepContext } from './context.ts'
 import { probeHealthOnce } from './health.ts'
 
@@ -26,7 +26,7 @@ export async function precheck(context: StepContext): Promise<Facts> {
   checkImagePolicy(prepare, config)
   const problem = await service.problem()
   if (problem) throw new StepError('CheckFailed', problem)
-  await checkTargets([component.binary, ...component.companions])
+  await checkTargets(component)
   const fromVersion = await probeVersion(component, signal)
   if (fromVersion === prepare.Version && (await probeHealthOnce(context, prepare.Version))) {
     return { fromVersion, platform, already: true, runningVersion: fromVersion }
@@ -81,17 +81,6 @@ function checkVersionPolicy(prepare: Prepare, { policy }: EdgeConfig, from: stri
   if (Purpose === 'RollBack' || VersionPolicy === 'AllowDowngrade' || from === '') return
   if ((compareVersions(UpgradeTool, Version, from) ?? 0) < 0) {
     throw new StepError('Downgrade', `${Version} is older than ${from}`)
-  }
-}
-
-async function checkTargets(targets: readonly string[]): Promise<void> {
-  for (const target of targets) {
-    if (!(await isRegularFile(target))) throw new StepError('CheckFailed', `${target} is not a regular file`)
-    const writable = await access(dirname(target), constants.W_OK | constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (!writable) throw new StepError('CheckFailed', `${dirname(target)} cannot be written`)
   }
 }
 

@@ -13,6 +13,7 @@ import { type Backup, findBackup } from './backup-catalog.ts'
 import type { StepContext } from './context.ts'
 import { checkElf } from './elf.ts'
 import { hostPlatform } from './precheck.ts'
+import { programTargets, resolveTarget } from './targets.ts'
 
 const CONFIRM_POLL_MS = 250
 const PROGRESS_EVERY_MS = 500
@@ -54,10 +55,11 @@ export async function fetchFiles(context: StepContext): Promise<Facts> {
 /** E4: executable, built for this host, and the version that was asked for. */
 export async function stage({ component, prepare, config, state, signal }: StepContext): Promise<undefined> {
   const staged = state.facts.staged ?? []
-  const main = staged.find(({ target }) => target === component.binary)
+  const binary = await resolveTarget(component.binary)
+  const main = staged.find(({ target }) => target === binary)
   if (!main) throw new StepError('BadArchive', `${component.binary} was not fetched`)
-  for (const { target, staged: path } of staged) {
-    if (target === component.state.config) continue
+  for (const { kind = 'program', staged: path } of staged) {
+    if (kind !== 'program') continue
     await checkElf(path)
     await chmod(path, 0o755)
   }
@@ -85,15 +87,16 @@ export async function awaitConfirmation({
 
 async function pullFiles(context: StepContext, folder: string): Promise<Facts> {
   const { component, prepare, paths, clock, signal } = context
-  const targets = [component.binary, ...component.companions]
-  const inImage = (target: string) => join(IMAGE_FOLDER, basename(target))
+  const names = [component.binary, ...component.companions]
+  const targets = await programTargets(component)
+  const inImage = (name: string) => join(IMAGE_FOLDER, basename(name))
   let notedAt = Number.NEGATIVE_INFINITY
   const pulled = await context.pull({
     image: imageForVersion(prepare.Image, prepare.Version),
     ...(prepare.ImageDigest ? { digest: prepare.ImageDigest } : {}),
     digests: prepare.Digests,
     platform: hostPlatform(),
-    files: targets.map(inImage),
+    files: names.map(inImage),
     into: folder,
     signal,
     onProgress: ({ bytes, total }) => {
@@ -102,10 +105,10 @@ async function pullFiles(context: StepContext, folder: string): Promise<Facts> {
       noteDownload(paths.download, bytes, total).catch(() => undefined)
     },
   })
-  const staged = targets.map((target): StagedFile => {
-    const file = pulled.files[inImage(target)]
-    if (!file) throw new StepError('BadArchive', `the image has no ${inImage(target)}`)
-    return { target, staged: file.path, sha256: file.sha256, size: file.size }
+  const staged = names.map((name, at): StagedFile => {
+    const file = pulled.files[inImage(name)]
+    if (!file) throw new StepError('BadArchive', `the image has no ${inImage(name)}`)
+    return { target: targets[at] ?? name, staged: file.path, sha256: file.sha256, size: file.size }
   })
   return { staged, indexDigest: pulled.indexDigest, manifestDigest: pulled.manifestDigest }
 }
@@ -113,12 +116,13 @@ async function pullFiles(context: StepContext, folder: string): Promise<Facts> {
 async function stageBackup(backup: Backup, folder: string): Promise<readonly StagedFile[]> {
   const staged: StagedFile[] = []
   for (const file of backup.files) {
-    if (file.kind === 'db' || file.copy === undefined) continue
+    if (file.copy === undefined) continue
     const path = join(folder, basename(file.copy))
     const { sha256, size } = await copyDurable(file.copy, path, 0o600)
     if (sha256 !== file.sha256)
       throw new StepError('DigestMismatch', `the backup of ${file.target} is damaged`)
-    staged.push({ target: file.target, staged: path, sha256, size })
+    const { kind, target, mode, uid, gid } = file
+    staged.push({ kind, target, staged: path, sha256, size, attributes: { mode, uid, gid } })
   }
   return staged
 }

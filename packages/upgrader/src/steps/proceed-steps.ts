@@ -2,25 +2,33 @@ import { CancelledError, LockHeldError, NotNowError, StepError } from '../errors
 import { bootId, monotonicMs } from '../host/boot.ts'
 import { fileFacts } from '../host/files.ts'
 import type { Lock } from '../host/lock.ts'
+import { keepReserve } from '../machine/journal.ts'
 import type { Facts } from '../machine/state.ts'
 import { probeVersion } from '../probe.ts'
 import { heldBecause } from '../store/hold.ts'
 import { attemptUnderWay } from '../store/load.ts'
 import { backUp } from './backup.ts'
+import { removeOldestBackup } from './backup-catalog.ts'
 import type { StepContext } from './context.ts'
 import { checkSpace } from './precheck.ts'
 import { stagedIsWhole } from './prepare-steps.ts'
-import { swapIn } from './swap.ts'
+import { placeBeside, swapIn } from './swap.ts'
+import { resolveTarget } from './targets.ts'
 
-/** E5: the lock, everything checked once more, the backup, and at the very end the permission to stop the agent. */
+/**
+ * E5: the lock, everything checked once more, the backup, the new files beside the old, and at the very end the permission
+ * to stop the agent. All that needs space is written here.
+ */
 export async function backUpAndAsk(context: StepContext): Promise<Facts> {
   await checkPermit(context)
   const lock = await takeLockNow(context)
   await recheck(context)
-  const { config, component, prepare, state, clock } = context
+  const { config, component, prepare, state, clock, paths } = context
   const name = `${prepare.TaskUID}.${prepare.Attempt}`
   const { files } = await backUp({ config, component, name, version: state.facts.fromVersion ?? '', clock })
   await context.at('E5.backedUp')
+  await keepReserve(paths.journal)
+  for (const file of state.facts.staged ?? []) await placeBeside(file)
   if (!(await lock.isOurs())) throw new NotNowError('Busy', 'the lock was taken by another')
   await passGate(context)
   return { backup: files }
@@ -38,9 +46,8 @@ export async function swapFiles(context: StepContext): Promise<undefined> {
   // After a reboot the agent may have been started on the old files.
   await stopAgent(context)
   const staged = state.facts.staged ?? []
-  const agentLast = staged.toSorted(
-    (a, b) => Number(a.target === component.binary) - Number(b.target === component.binary),
-  )
+  const binary = await resolveTarget(component.binary)
+  const agentLast = staged.toSorted((a, b) => Number(a.target === binary) - Number(b.target === binary))
   for (const file of agentLast) {
     await context.at('E7.file')
     await swapIn(file)
@@ -54,13 +61,22 @@ export async function startNew({ service }: StepContext): Promise<undefined> {
   await service.start()
 }
 
-/** E10: what runs is what was verified; the supervisor may have the agent back. */
-export async function commit({ state, service }: StepContext): Promise<undefined> {
-  for (const { target, sha256 } of state.facts.staged ?? []) {
-    if ((await fileFacts(target))?.sha256 !== sha256)
+/** E10: what runs is what was verified and proven; the supervisor may have the agent back. */
+export async function commit(context: StepContext): Promise<undefined> {
+  const { state, service } = context
+  for (const { target, sha256, kind = 'program' } of state.facts.staged ?? []) {
+    if (kind === 'program' && (await fileFacts(target))?.sha256 !== sha256)
       throw new StepError('SwapFailed', `${target} changed after the swap`)
   }
-  await service.release()
+  const { running, identity } = await service.state()
+  if (!running || identity !== state.facts.identity)
+    throw new StepError('HealthFailed', 'the agent ended after it was proven')
+  await releaseAnyhow(context)
+}
+
+/** A hold that cannot be lifted now is lifted at the end and is gone with the next boot: no reason to go back. */
+export async function releaseAnyhow({ service, log }: StepContext): Promise<void> {
+  await service.release().catch((error: unknown) => log.warn({ err: error }, 'the hold could not be lifted'))
 }
 
 async function takeLockNow({ locks, config, prepare }: StepContext): Promise<Lock> {
@@ -75,22 +91,32 @@ async function takeLockNow({ locks, config, prepare }: StepContext): Promise<Loc
 async function recheck(context: StepContext): Promise<void> {
   const { state, component, service, signal } = context
   const stale = (why: string) => new NotNowError('PreparedStale', why)
-  if (!(await stagedIsWhole(state.facts.staged ?? []))) throw stale('the staged files are gone or changed')
+  const staged = state.facts.staged ?? []
+  if (!(await stagedIsWhole(staged))) throw stale('the staged files are gone or changed')
+  const binary = await resolveTarget(component.binary)
+  if (!staged.some(({ target }) => target === binary)) throw stale(`${component.binary} leads elsewhere now`)
   const version = await probeVersion(component, signal)
   if (version !== state.facts.fromVersion) throw stale(`the agent is ${version || 'unknown'} now`)
   const problem = await service.problem()
   if (problem) throw stale(problem)
-  try {
-    await checkSpace(context)
-  } catch (error) {
-    if (error instanceof StepError) throw stale(error.message)
-    throw error
+  await makeSpace(context, stale)
+}
+
+/** Old backups are worth less than the upgrade, the newest is worth more. */
+async function makeSpace(context: StepContext, stale: (why: string) => Error): Promise<void> {
+  for (;;) {
+    try {
+      return await checkSpace(context)
+    } catch (error) {
+      if (!(error instanceof StepError)) throw error
+      if (!(await removeOldestBackup(context.config, context.component.name))) throw stale(error.message)
+    }
   }
 }
 
 /** A cancel and the stop race for one file; then the permission is looked at, last of all. */
 async function passGate(context: StepContext): Promise<void> {
-  if ((await context.inbox.passGate('stop')) === 'cancel') throw new CancelledError()
+  if ((await context.inbox.passGate('stop', context.state.lastSeq)) === 'cancel') throw new CancelledError()
   await checkPermit(context)
 }
 

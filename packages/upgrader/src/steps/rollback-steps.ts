@@ -3,14 +3,14 @@ import { fileFacts } from '../host/files.ts'
 import type { BackupFile, Facts } from '../machine/state.ts'
 import type { StepContext } from './context.ts'
 import { proveOld } from './health.ts'
-import { stopAgent } from './proceed-steps.ts'
-import { putBack } from './swap.ts'
+import { releaseAnyhow, stopAgent } from './proceed-steps.ts'
+import { canPutBack, putBack } from './swap.ts'
 
 /** R5: every file that has to be put back has a whole copy. */
 export async function checkBackup({ state }: StepContext): Promise<undefined> {
   for (const file of await toPutBack(state)) {
-    const whole = file.copy === undefined || (await fileFacts(file.copy))?.sha256 === file.sha256
-    if (!whole) throw new StepError('RollbackFailed', `the backup of ${file.target} is damaged or gone`)
+    if (!(await canPutBack(file)))
+      throw new StepError('RollbackFailed', `the backup of ${file.target} is damaged or gone`)
   }
 }
 
@@ -37,23 +37,25 @@ export async function startOld({ service }: StepContext): Promise<undefined> {
 /** R9 */
 export async function proveOldAndRelease(context: StepContext): Promise<Facts> {
   const facts = await proveOld(context)
-  await context.service.release()
+  await releaseAnyhow(context)
   return facts
 }
 
 /** R10: the way back is broken; whatever whole program is there had better run. */
 export async function startWhatIsThere({ service, log }: StepContext): Promise<undefined> {
   try {
-    await service.release()
-    await service.start()
+    await service.release().catch(() => undefined)
+    if (!(await service.state()).running) await service.start()
   } catch (error) {
     log.error({ err: error }, 'no agent could be started: this node needs a person')
   }
 }
 
-/** A database is put back only when the new agent may have changed it. */
+/** A database is put back only when the new agent may have changed it, or another was put in its place. */
 async function toPutBack(state: StepContext['state']): Promise<readonly BackupFile[]> {
-  const files = (state.facts.backup ?? []).filter(({ kind }) => kind !== 'db' || state.starts > 0)
+  const replaced = state.swapBegan && (state.facts.staged ?? []).some(({ kind }) => kind === 'db')
+  const dbChanged = state.starts > 0 || replaced
+  const files = (state.facts.backup ?? []).filter(({ kind }) => kind !== 'db' || dbChanged)
   const facts = await Promise.all(files.map(({ target }) => fileFacts(target)))
   return files.filter(({ sha256 }, at) => (facts[at]?.sha256 ?? '') !== sha256)
 }

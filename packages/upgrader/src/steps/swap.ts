@@ -1,8 +1,8 @@
-import { lstat, rename, rm } from 'node:fs/promises'
+import { link, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { StepError } from '../errors.ts'
 import { removeDurable, syncFolder } from '../host/durable.ts'
-import { copyDurable, fileFacts } from '../host/files.ts'
+import { copyDurable, fileFacts, isRegularFile } from '../host/files.ts'
 import type { BackupFile, StagedFile } from '../machine/state.ts'
 import { copyAttributes, setAttributes } from './attributes.ts'
 import { dropDatabaseJournals } from './database.ts'
@@ -12,26 +12,36 @@ export function temporaryOf(target: string): string {
   return join(dirname(target), `.${basename(target)}.upgrade-hub`)
 }
 
+/** The old file, kept beside its successor as a second name of the same file: the way back then needs no space. */
+export function keptOf(target: string): string {
+  return join(dirname(target), `.${basename(target)}.upgrade-hub-old`)
+}
+
+/** Removes what a swap leaves beside its target. */
+export async function clearBeside(target: string): Promise<void> {
+  await rm(temporaryOf(target), { force: true })
+  await rm(keptOf(target), { force: true })
+}
+
+/** Makes the new file ready beside its target, so that all that needs space is done while the agent still runs. */
+export async function placeBeside(file: StagedFile): Promise<void> {
+  const { target, staged, sha256 } = file
+  if (await isFile(target, sha256)) return
+  await writeBeside(target, staged, sha256, (temporary) => dress(file, temporary))
+}
+
 /**
  * Puts a verified file in place in one step: at every instant, also after a power cut, the target is the whole old file
  * or the whole new one. It keeps mode, owner and extended attributes. Done already, it does nothing.
  * @throws StepError DigestMismatch when the staged file is not what was verified
  */
-export async function swapIn({ target, staged, sha256 }: StagedFile): Promise<void> {
-  if ((await fileFacts(target))?.sha256 === sha256) return
-  await replace(target, staged, sha256, async (temporary) => {
-    const exists = await lstat(target).then(
-      () => true,
-      () => false,
-    )
-    if (exists) await copyAttributes(target, temporary)
-    else
-      await setAttributes(temporary, {
-        mode: 0o755,
-        uid: process.getuid?.() ?? 0,
-        gid: process.getgid?.() ?? 0,
-      })
-  })
+export async function swapIn(file: StagedFile): Promise<void> {
+  const { target, sha256, kind } = file
+  if (await isFile(target, sha256)) return
+  if (!(await isFile(temporaryOf(target), sha256))) await placeBeside(file)
+  await keepOld(target)
+  if (kind === 'db') await dropDatabaseJournals(target)
+  await moveIn(temporaryOf(target), target, sha256)
 }
 
 /** Puts a backed-up file back the same way, or removes what did not exist. Done already, it does nothing. */
@@ -39,18 +49,38 @@ export async function putBack(file: BackupFile): Promise<void> {
   const { target, copy, sha256, kind } = file
   if (copy === undefined) return removeDurable(target)
   if (kind === 'db') await dropDatabaseJournals(target)
-  if ((await fileFacts(target))?.sha256 === sha256) return
-  await replace(target, copy, sha256, async (temporary) => {
-    await copyAttributes(copy, temporary)
+  if (await isFile(target, sha256)) return
+  if (await isFile(keptOf(target), sha256)) return moveIn(keptOf(target), target, sha256)
+  await writeBeside(target, copy, sha256, async (temporary) => {
+    // An agent without its extended attributes is better than none.
+    await copyAttributes(copy, temporary).catch(() => undefined)
     await setAttributes(temporary, file)
   })
+  await moveIn(temporaryOf(target), target, sha256)
 }
 
-async function replace(
+/** True when there is a whole copy to put back, or nothing is to be put back. */
+export async function canPutBack({ target, copy, sha256 }: BackupFile): Promise<boolean> {
+  if (copy === undefined || (await isFile(copy, sha256))) return true
+  return isFile(keptOf(target), sha256)
+}
+
+async function isFile(path: string, sha256: string): Promise<boolean> {
+  return (await fileFacts(path))?.sha256 === sha256
+}
+
+async function dress({ target, kind, attributes }: StagedFile, temporary: string): Promise<void> {
+  if (await isRegularFile(target)) return copyAttributes(target, temporary)
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
+  const mode = kind === 'config' || kind === 'db' ? 0o600 : 0o755
+  await setAttributes(temporary, attributes ?? { mode, uid, gid })
+}
+
+async function writeBeside(
   target: string,
   source: string,
   sha256: string,
-  dress: (temporary: string) => Promise<void>,
+  dressUp: (temporary: string) => Promise<void>,
 ): Promise<void> {
   const temporary = temporaryOf(target)
   await rm(temporary, { force: true })
@@ -58,13 +88,26 @@ async function replace(
     const copied = await copyDurable(source, temporary, 0o600)
     if (copied.sha256 !== sha256)
       throw new StepError('DigestMismatch', `${source} is not the file that was verified`)
-    await dress(temporary)
-    await rename(temporary, target)
+    await dressUp(temporary)
   } catch (error) {
-    await rm(temporary, { force: true })
+    await rm(temporary, { force: true }).catch(() => undefined)
     throw error
   }
+}
+
+/** Some file systems know no second names; then the backup is the only way back. */
+async function keepOld(target: string): Promise<void> {
+  try {
+    await rm(keptOf(target), { force: true })
+    await link(target, keptOf(target))
+  } catch {
+    return
+  }
+}
+
+/** The file was hashed as it was written or found; once more where it now is, before anybody starts it. */
+async function moveIn(source: string, target: string, sha256: string): Promise<void> {
+  await rename(source, target)
   await syncFolder(dirname(target))
-  if ((await fileFacts(target))?.sha256 !== sha256)
-    throw new StepError('SwapFailed', `${target} changed after the swap`)
+  if (!(await isFile(target, sha256))) throw new StepError('SwapFailed', `${target} changed after the swap`)
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FakeClock } from '@upgrade-hub/core/testing'
@@ -6,6 +6,7 @@ import type { Answer, Prepare } from '@upgrade-hub/protocol'
 import { validate } from '@upgrade-hub/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type EdgeConfig, parseEdgeConfig } from '../config.ts'
+import { bootId, monotonicMs } from '../host/boot.ts'
 import { recordOf } from '../machine/fold.ts'
 import { Journal } from '../machine/journal.ts'
 import type { AttemptEvent } from '../machine/state.ts'
@@ -17,6 +18,7 @@ import { openAttemptStore } from './attempt-store.ts'
 import { Inbox } from './inbox.ts'
 import { attemptPaths, epochFloor } from './paths.ts'
 
+const DAY_MS = 86_400_000
 const ID = 'job-1.1'
 const REF = { Task: 'job-1', TaskUID: 'a1b2c3', Attempt: 1 }
 const permit = { epoch: 5, nodeUID: 'node-uid', intentSeq: 2, validForSeconds: 60 }
@@ -48,10 +50,14 @@ function accept(change: Partial<Prepare> = {}): Promise<Answer> {
 }
 
 /** Writes the journal that an updater would have written up to a step. */
-async function updaterWentTo(step: Step, last?: AttemptEvent): Promise<void> {
+async function updaterWentTo(
+  step: Step,
+  last?: AttemptEvent,
+  when: { boot: string; mono: number } = { boot: 'a', mono: 0 },
+): Promise<void> {
   const journal = await Journal.open(attemptPaths(config, ID).journal)
   const add = (event: AttemptEvent) =>
-    journal.append(recordOf(journal.state, event, { at: '2026-01-01T00:00:00Z', boot: 'a', mono: 0 }))
+    journal.append(recordOf(journal.state, event, { at: '2026-01-01T00:00:00Z', ...when }))
   if (journal.state.lastSeq === 0) await add({ type: 'accepted', intentSeq: 1, confirm: false })
   while (journal.state.step !== step) {
     await add(journal.state.step === 'prepared' ? { type: 'proceed', intentSeq: 2 } : { type: 'ok' })
@@ -161,12 +167,22 @@ describe('the permission', () => {
     expect(await store.permit(ID, permit)).toMatchObject({ Code: 'StaleEpoch' })
   })
 
-  it('is not given while the floor cannot be read', async () => {
-    await accept()
-    await updaterWentTo('prepared')
-    await writeFile(epochFloor(config), '{"v":1')
-    await expect(store.permit(ID, permit)).rejects.toMatchObject({ code: 'UPGRADER_STATE_UNREADABLE' })
-  })
+  /** F04 */
+  it.each(['', '{"v":1', '{"v":2}', 'x'.repeat(5_000_000)])(
+    'is judged by the permissions on disk when the floor is damaged',
+    async (text) => {
+      await accept()
+      await updaterWentTo('prepared')
+      await store.permit(ID, permit)
+      await writeFile(epochFloor(config), text)
+      expect(await store.permit(ID, { ...permit, intentSeq: 3, epoch: 4 })).toMatchObject({
+        Code: 'StaleEpoch',
+      })
+      expect(await store.permit(ID, { ...permit, intentSeq: 3, epoch: 6 })).toMatchObject({
+        Value: 'accepted',
+      })
+    },
+  )
 
   it('that comes twice is one, and the answer follows the attempt to its end', async () => {
     await accept()
@@ -250,12 +266,33 @@ describe('pruning', () => {
     expect(await readdir(join(root, 'state/attempts'))).toHaveLength(64)
   })
 
-  it('gives up what has waited for seven days', async () => {
+  it('gives up what has waited for seven days of this boot', async () => {
+    await accept()
+    await updaterWentTo('prepared', undefined, { boot: await bootId(), mono: monotonicMs() - 8 * DAY_MS })
+    await store.prune()
+    expect(await store.attempt(ID)).toMatchObject({ needsUpdater: true })
+    expect(await new Inbox(attemptPaths(config, ID)).gate()).toMatchObject({ by: 'cancel' })
+  })
+
+  /** F06 */
+  it.each(['1970-01-01T00:00:00Z', '2036-01-01T00:00:00Z'])(
+    'gives up nothing because the wall clock says %s',
+    async (at) => {
+      await accept()
+      await updaterWentTo('prepared', undefined, { boot: await bootId(), mono: monotonicMs() })
+      await openAttemptStore(config, new FakeClock(Date.parse(at))).prune()
+      expect(await store.attempt(ID)).toMatchObject({ needsUpdater: false, phase: 'prepared' })
+    },
+  )
+
+  it('forgets what was never permitted before what was', async () => {
     await accept()
     await updaterWentTo('prepared')
-    const clock = new FakeClock(Date.parse('2026-01-09T00:00:00Z'))
-    await openAttemptStore(config, clock).prune()
-    expect(await store.attempt(ID)).toMatchObject({ needsUpdater: true })
-    expect(await new Inbox(attemptPaths(config, ID)).gate()).toBe('cancel')
+    await store.permit(ID, permit)
+    await updaterWentTo('ended')
+    await utimes(attemptPaths(config, ID).folder, 0, 0)
+    for (let i = 2; i <= 70; i++) await store.cancel({ ...REF, Attempt: i, IntentSeq: 1 })
+    await store.prune()
+    expect(await store.attempt(ID)).toMatchObject({ phase: 'ended' })
   })
 })

@@ -17,6 +17,8 @@ import { answer, answerOf, mayPrepareAgain, type Snapshot, viewOf } from './view
 
 const MAX_PREPARED_MS = 7 * 24 * 60 * 60 * 1000
 const MAX_KEPT = 64
+/** Attempts that have not ended: each may hold a downloaded release. */
+const MAX_OPEN = 16
 
 /** Opens the attempts of this node under `paths.state`. */
 export function openAttemptStore(config: EdgeConfig, clock: Clock = systemClock): AttemptStore {
@@ -55,8 +57,9 @@ class DiskAttemptStore implements AttemptStore {
   }
 
   async attempts(): Promise<readonly AttemptView[]> {
-    const views = await Promise.all((await attemptIds(this.#config)).map((id) => this.attempt(id)))
-    return views.filter((view) => view !== undefined)
+    const views = await Promise.allSettled((await attemptIds(this.#config)).map((id) => this.attempt(id)))
+    // One that cannot be read now must not hide the others.
+    return views.flatMap((view) => (view.status === 'fulfilled' && view.value ? [view.value] : []))
   }
 
   async attempt(id: string): Promise<AttemptView | undefined> {
@@ -65,7 +68,7 @@ class DiskAttemptStore implements AttemptStore {
   }
 
   async isUpdaterAlive(id: string): Promise<boolean> {
-    return isAttemptId(id) && (await isLockHeld(this.#paths(id).owner, this.#clock))
+    return isAttemptId(id) && (await isLockHeld(this.#paths(id).owner))
   }
 
   download(id: string): Promise<{ percent: number; bytes: number } | undefined> {
@@ -74,13 +77,22 @@ class DiskAttemptStore implements AttemptStore {
 
   async prune(): Promise<void> {
     const ids = await attemptIds(this.#config)
+    const boot = await bootId()
     const loaded = await Promise.all(ids.map(async (id) => ({ id, found: await this.#load(id) })))
     for (const { id, found } of loaded) {
-      if (found && this.#waitedTooLong(found)) await new Inbox(this.#paths(id)).passGate('cancel')
+      if (found && waitedMs(found, boot) > MAX_PREPARED_MS)
+        await new Inbox(this.#paths(id)).passGate('cancel')
     }
     const closed = loaded.filter(({ found }) => !found || found.state.step === 'ended')
-    const dated = await Promise.all(closed.map(async ({ id }) => ({ id, ms: await this.#changedMs(id) })))
-    const oldestFirst = dated.toSorted((a, b) => a.ms - b.ms)
+    const dated = await Promise.all(
+      closed.map(async ({ id, found }) => ({
+        id,
+        epoch: found?.permit?.epoch ?? -1,
+        ms: await this.#changedMs(id),
+      })),
+    )
+    // By take, because the wall clock may have jumped: what was never permitted is the least worth remembering.
+    const oldestFirst = dated.toSorted((a, b) => a.epoch - b.epoch || a.ms - b.ms)
     for (const { id } of oldestFirst.slice(0, Math.max(0, dated.length - MAX_KEPT))) {
       await rm(this.#paths(id).folder, { recursive: true, force: true })
     }
@@ -95,13 +107,19 @@ class DiskAttemptStore implements AttemptStore {
     if (refusal) return refuse(...refusal)
     const inbox = new Inbox(this.#paths(prepare.HistoryID))
     const found = await this.#load(prepare.HistoryID)
+    if (found?.isLost)
+      return found.state.ending
+        ? this.#reportAgain(found, prepare.IntentSeq, 'refused')
+        : refuse('Busy', 'its record is damaged and is being looked into')
     if (found && (found.local || found.prepare.TaskUID !== prepare.TaskUID))
       return refuse('BadRequest', 'another task has this name')
     if (found && prepare.IntentSeq < newestSeq(found)) return answer(prepare, prepare.IntentSeq, 'stale')
     if (found && prepare.IntentSeq === found.prepare.IntentSeq) return answerOf(found)
-    if ((await inbox.gate()) === 'cancel') return refuse('Cancelled', 'this attempt was cancelled')
+    if ((await inbox.gate())?.by === 'cancel') return refuse('Cancelled', 'this attempt was cancelled')
     if (found && !mayPrepareAgain(found.state)) return this.#reportAgain(found, prepare.IntentSeq, 'refused')
     if (found && viewOf(found).pastStop) return refuse('Busy', 'this attempt is under way')
+    if (!found && (await this.#openCount()) >= MAX_OPEN)
+      return refuse('Busy', `${MAX_OPEN} attempts are open on this node`)
     await makeFolder(this.#paths(prepare.HistoryID).folder)
     await inbox.writePrepare(prepare, false)
     return answer(prepare, prepare.IntentSeq, 'accepted')
@@ -170,10 +188,8 @@ class DiskAttemptStore implements AttemptStore {
     return undefined
   }
 
-  #waitedTooLong({ state }: Snapshot): boolean {
-    if (state.step !== 'prepared') return false
-    const since = state.actions.at(-1)?.at
-    return since !== undefined && this.#clock.now() - Date.parse(since) > MAX_PREPARED_MS
+  async #openCount(): Promise<number> {
+    return (await this.attempts()).filter(({ phase }) => phase !== 'ended').length
   }
 
   async #changedMs(id: string): Promise<number> {
@@ -193,4 +209,10 @@ class DiskAttemptStore implements AttemptStore {
     this.#last = next.catch(() => undefined)
     return next
   }
+}
+
+/** How long an attempt has been prepared, in ms of this boot: wall clocks jump, and what a reboot took is not known. */
+function waitedMs({ state }: Snapshot, boot: string): number {
+  if (state.step !== 'prepared') return 0
+  return monotonicMs() - (state.boot === boot ? state.mono : 0)
 }

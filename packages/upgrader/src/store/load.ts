@@ -1,13 +1,14 @@
 import { constants } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { LIMITS } from '@upgrade-hub/protocol'
 import type { EdgeConfig } from '../config.ts'
-import { UnreadableError } from '../errors.ts'
 import { readJournal } from '../machine/journal.ts'
-import { NOTHING } from '../machine/state.ts'
+import { type Intent, NOTHING } from '../machine/state.ts'
 import { isPastStop } from '../machine/steps.ts'
-import { Inbox } from './inbox.ts'
-import { attemptPaths, attemptsFolder, isAttemptId } from './paths.ts'
+import { Inbox, orNothing } from './inbox.ts'
+import { lostIntent } from './lost-intent.ts'
+import { type AttemptPaths, attemptPaths, attemptsFolder, isAttemptId } from './paths.ts'
 import type { Snapshot } from './view.ts'
 
 /**
@@ -16,25 +17,43 @@ import type { Snapshot } from './view.ts'
  */
 export async function loadAttempt(config: EdgeConfig, id: string): Promise<Snapshot | undefined> {
   const paths = attemptPaths(config, id)
+  const intent = await loadIntent(config, id)
+  if (!intent) return undefined
   const inbox = new Inbox(paths)
-  const prepare = await orNothing(inbox.prepare())
-  if (!prepare) return undefined
   const [permit, cancel, gate, journal] = await Promise.all([
-    orNothing(inbox.permit()),
-    orNothing(inbox.cancel()),
-    orNothing(inbox.gate()),
+    inbox.permit(),
+    inbox.cancel(),
+    inbox.gate(),
     orNothing(readJournal(paths.journal)),
   ])
   const logTail = journal?.ending ? await tail(paths.log) : ''
   return {
-    ...prepare,
+    ...intent,
     state: journal ?? NOTHING,
     nodeName: config.nodeName,
     logTail,
     ...(permit ? { permit } : {}),
     ...(cancel ? { cancel } : {}),
-    ...(gate ? { gate } : {}),
+    ...(gate ? { gate: gate.by } : {}),
   }
+}
+
+/**
+ * What an attempt is to do: as edgehub wrote it, else as its journal tells it. An attempt that has a journal is never
+ * forgotten, because it may have stopped the agent: when neither can be read it is one that only looks at what is there.
+ */
+export async function loadIntent(config: EdgeConfig, id: string): Promise<Intent | undefined> {
+  const paths = attemptPaths(config, id)
+  const stored = await new Inbox(paths).prepare()
+  if (stored) return stored
+  const journal = await orNothing(readJournal(paths.journal))
+  return journal?.intent ?? ((await hasTrace(paths)) ? lostIntent(config, id) : undefined)
+}
+
+async function hasTrace(paths: AttemptPaths): Promise<boolean> {
+  const names = await readdir(paths.folder).catch(() => [])
+  const hasJournal = names.some((name) => name.startsWith(basename(paths.journal)))
+  return hasJournal || (await new Inbox(paths).gate())?.by === 'stop'
 }
 
 /** The HistoryIDs of all attempts that have a folder. */
@@ -51,15 +70,6 @@ export async function attemptUnderWay(config: EdgeConfig, except: string): Promi
     if (state && isPastStop(state.step)) return id
   }
   return undefined
-}
-
-async function orNothing<T>(reading: Promise<T | undefined>): Promise<T | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof UnreadableError) return undefined
-    throw error
-  }
 }
 
 /** The last whole lines of a log, as much as may travel with a result. */

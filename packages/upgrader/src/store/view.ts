@@ -17,6 +17,7 @@ export interface Snapshot {
   readonly prepare: Prepare
   /** Begun by hand: the hub knows nothing of it. */
   readonly local: boolean
+  readonly isLost?: true
   readonly permit?: StoredPermit
   readonly cancel?: StoredCancel
   readonly gate?: GateSide

@@ -28,6 +28,10 @@ export interface NodeOptions {
   readonly certificates?: EdgeConfig['certificates']
   /** What is installed; a good agent of `version` when absent. */
   readonly program?: string
+  /** More of the component, with paths below the node's root. */
+  readonly component?: (root: string) => object
+  /** False leaves the starting of the agent to the test. */
+  readonly isStarted?: boolean
 }
 
 /** Makes a node with an installed agent that runs. */
@@ -42,7 +46,7 @@ export async function createNode(options: NodeOptions = {}): Promise<NodeFixture
   if (!component) throw new Error('a node without a component')
   await put(component.binary, options.program ?? agentProgram(options.version ?? 'v1.0.0'), 0o755)
   await put(startsLog, '', 0o644)
-  await createService(component, systemClock).start()
+  if (options.isStarted !== false) await createService(component, systemClock).start()
   return {
     root,
     config,
@@ -94,7 +98,11 @@ export function prepareFor(options: Partial<Prepare> & { readonly Image: string 
   }
 }
 
-function configOf(root: string, startsLog: string, { registry, https, certificates }: NodeOptions): object {
+function configOf(
+  root: string,
+  startsLog: string,
+  { registry, https, certificates, component }: NodeOptions,
+): object {
   return {
     nodeName: 'edge-1',
     hub: { websocket: 'wss://127.0.0.1:1', https: https ?? 'https://127.0.0.1:1' },
@@ -111,6 +119,7 @@ function configOf(root: string, startsLog: string, { registry, https, certificat
           logFile: join(root, 'log/edgecore.log'),
         },
         stopSeconds: 1,
+        ...component?.(root),
       },
     ],
     paths: { state: join(root, 'state'), etc: join(root, 'etc'), run: join(root, 'run') },
