@@ -71,7 +71,7 @@ export class SimGateway implements EdgeLink {
         FinishedAt: time,
         attempt: Number(result.HistoryID.slice(result.HistoryID.lastIndexOf('.') + 1)),
         jobClosed: !job || isFinished(job),
-        probe: { version: edge.version, bootID: 'boot', time },
+        probe: { version: edge.version, edgehub: '0.1.0', bootID: 'boot', time },
       },
     }
   }

@@ -8,10 +8,12 @@ import { join as joinPath } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { silentLogger, systemClock } from '@upgrade-hub/core'
 import { type Ca, createCa, identityOf, issueToken, verifyToken } from '@upgrade-hub/pki'
-import { loadEdgeConfig } from '@upgrade-hub/upgrader'
+import { loadEdgeConfig, parseEdgeConfig } from '@upgrade-hub/upgrader'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { CommandContext } from '../commands/command.ts'
+import { configText } from './config-file.ts'
 import { certRenew, join } from './index.ts'
+import { planJoin } from './plan.ts'
 
 const signingKey = randomBytes(32)
 const HOUR_MS = 3_600_000
@@ -236,5 +238,33 @@ describe('edgeadm cert renew', () => {
       })
       expect(await readFile(file(CERT), 'utf8')).toBe(before)
     }
+  })
+})
+
+describe('the configuration of a new node', () => {
+  const token = `${'a'.repeat(64)}.x.y.z`
+  const release = { runner: '/lib/bin/node', edgehub: '/lib/edgehub.cjs', edgeadm: '/lib/edgeadm.cjs' }
+  const componentsOf = (service: string, existing?: string) => {
+    const plan = planJoin({ hub: 'h', 'node-name': 'n1', token, service })
+    return parseEdgeConfig(configText(plan, existing, release)).components
+  }
+
+  it('describes the agent first and then the installed release, so that a job can upgrade both', () => {
+    expect(componentsOf('systemd')).toMatchObject([
+      { name: 'edgecore', service: { unit: 'edgecore.service' } },
+      {
+        name: 'edgehub',
+        binary: '/lib/edgehub.cjs',
+        companions: ['/lib/edgeadm.cjs'],
+        runner: '/lib/bin/node',
+        service: { unit: 'edgehub.service' },
+      },
+    ])
+  })
+
+  it('leaves components alone that an operator wrote, and names none that nothing keeps running', () => {
+    const written = 'components: [{name: a, binary: /a, service: {manager: systemd, unit: a.service}}]'
+    expect(componentsOf('systemd', written).map(({ name }) => name)).toEqual(['a'])
+    expect(componentsOf('process').map(({ name }) => name)).toEqual(['edgecore'])
   })
 })

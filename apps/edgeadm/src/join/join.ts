@@ -3,7 +3,7 @@ import { dirname, join as joinPath } from 'node:path'
 import { makeFolder, parseEdgeConfig, runProgram, systemProgram, writeDurable } from '@upgrade-hub/upgrader'
 import type { Command, CommandContext } from '../commands/command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { configText, readIfThere } from './config-file.ts'
+import { configText, type Release, readIfThere } from './config-file.ts'
 import { enrol, fetchCa } from './enrol.ts'
 import { type JoinPlan, planJoin } from './plan.ts'
 import { programsBeside, unitFiles } from './units.ts'
@@ -40,7 +40,7 @@ async function runJoin({ values, print, log }: CommandContext): Promise<number> 
   const plan = planJoin({ ...values, token })
   const hub = new URL(plan.https)
   const existing = await readIfThere(plan.paths.config)
-  const config = configText(plan, existing)
+  const config = configText(plan, existing, installedRelease())
   const ca = await fetchCa(hub, plan.token.caHash)
   const key = await keyOf(plan)
   const credential = { jwt: plan.token.jwt }
@@ -55,6 +55,13 @@ async function runJoin({ values, print, log }: CommandContext): Promise<number> 
     config: plan.paths.config,
   })
   return EXIT.ok
+}
+
+/** Undefined in a checkout, which is upgraded by other means. */
+function installedRelease(): Release | undefined {
+  const edgeadm = realpathSync(process.argv[1] ?? '')
+  if (!edgeadm.endsWith('.cjs')) return undefined
+  return { runner: process.execPath, edgehub: joinPath(dirname(edgeadm), 'edgehub.cjs'), edgeadm }
 }
 
 /** The key is on disk before the hub hears of it: a join that dies on the way comes again with the same one. */

@@ -7,8 +7,13 @@ export interface ResultReport extends Result {
   readonly Outcome: Outcome
   /** The job has ended: what comes now is noted and changes nothing. */
   readonly jobClosed?: boolean
-  /** What the node's session said last of the agent, and when, RFC 3339 in API-server time. */
-  readonly probe?: { readonly version: string; readonly bootID: string; readonly time: string }
+  /** What the node's session said last: the versions of the agent and of edgehub, and when, in API-server time. */
+  readonly probe?: {
+    readonly version: string
+    readonly edgehub: string
+    readonly bootID: string
+    readonly time: string
+  }
 }
 
 /** One thing that a node said about one of its tasks. `nodeName` is the certificate's. */

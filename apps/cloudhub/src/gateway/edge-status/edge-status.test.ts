@@ -197,6 +197,16 @@ describe('progress', () => {
 
 describe('results', () => {
   it.each([
+    ['edgecore', 'v1.1.0'],
+    ['edgehub', '0.2.0'],
+  ])('of the component %s stand beside the version %s that the session shows', (component, version) => {
+    const { spec, ...rest } = task()
+    const probe = { version: 'v1.1.0', edgehub: '0.2.0', bootID: 'b', time: '2026-01-01T00:00:00Z' }
+    const { status } = after({ ...rest, spec: { ...spec, component } }, result({ probe }))
+    expect(status?.edge?.probe).toEqual({ version, bootID: 'b', time: '2026-01-01T00:00:00Z' })
+  })
+
+  it.each([
     [{ Outcome: 'Succeeded' }, ['Check true', 'Upgrade true']],
     [{ Outcome: 'Succeeded', Code: 'AlreadyAtVersion' }, ['Check true']],
     [{ Outcome: 'RolledBack' }, ['Check true', 'Upgrade false', 'RollBack true']],

@@ -31,7 +31,7 @@ export function decideResult(task: NodeUpgradeTask, report: ResultReport): EdgeD
   if ([...results, ...late].some((stored) => saysTheSame(stored, entry))) return ALREADY
   const isFirst = !results.some((stored) => stored.attempt === entry.attempt)
   if (isFirst && results.length < MAX_RESULTS && !isLate(task, report)) {
-    return { kind: 'patch', edge: { ...edge, results: [...results, entry], ...ending(edge, report) } }
+    return { kind: 'patch', edge: { ...edge, results: [...results, entry], ...ending(task, edge, report) } }
   }
   if (late.length < MAX_LATE) return { kind: 'patch', edge: { ...edge, late: [...late, entry] } }
   return isFirst ? refuse('HISTORY_FULL', 'the task has no room for another result') : ALREADY
@@ -78,15 +78,23 @@ function entryOf(report: ResultReport): EdgeResult {
 }
 
 /** What the end of the attempt that the edge speaks of says besides its entry. */
-function ending(edge: TaskEdge, report: ResultReport): Pick<TaskEdge, 'actions' | 'probe' | 'logTail'> {
+function ending(
+  { spec }: NodeUpgradeTask,
+  edge: TaskEdge,
+  report: ResultReport,
+): Pick<TaskEdge, 'actions' | 'probe' | 'logTail'> {
   if (edge.attempt !== report.attempt) return {}
   return {
     actions: closingActions(report).reduce(withAction, edge.actions ?? []),
-    ...(report.probe ? { probe: report.probe } : {}),
+    ...(report.probe ? { probe: seen(spec.component, report.probe) } : {}),
     ...(report.Outcome === 'Succeeded' || report.LogTail === undefined
       ? {}
       : { logTail: cleanTail(report.LogTail, MAX_LOG_TAIL) }),
   }
+}
+
+function seen(component: string, { edgehub, ...probe }: NonNullable<ResultReport['probe']>) {
+  return component === 'edgehub' ? { ...probe, version: edgehub } : probe
 }
 
 /**

@@ -1,11 +1,12 @@
 import type { EdgeSession } from '@upgrade-hub/channel'
-import { HubError, type Logger, messageOf, parseHistoryId, rfc3339 } from '@upgrade-hub/core'
+import { HubError, type Logger, messageOf, parseHistoryId } from '@upgrade-hub/core'
 import { type Answer, type Frame, OPERATION, type Progress, type Result } from '@upgrade-hub/protocol'
 import { HttpError } from '../../errors.ts'
 import type { RateLimiter } from '../../http/rate-limit.ts'
 import type { SessionIntents } from '../intents/session-intents.ts'
 import type { Reports } from '../reports/reports.ts'
 import { reportOf } from '../routes/results.ts'
+import { seenIn } from './seen.ts'
 
 export interface ConversationOptions {
   readonly session: EdgeSession
@@ -66,7 +67,6 @@ async function takeResult(frame: Frame, options: ConversationOptions): Promise<v
 function understand(result: Result, { session, serverNow }: ConversationOptions) {
   const history = parseHistoryId(result.HistoryID)
   if (!history) throw new HttpError(400, 'MALFORMED', 'HistoryID must be {task}.{attempt}')
-  const { version, bootID } = session.probe
-  const probe = { version, bootID, time: rfc3339(serverNow()) }
+  const probe = seenIn(session, serverNow)
   return { task: history.task, report: { ...reportOf(result, history.attempt), probe } }
 }

@@ -93,7 +93,7 @@ describe('converse', () => {
       session: {
         nodeName: 'n1',
         probe: { version: 'v1.1.0', bootID: 'boot' },
-        hello: { node: { timeZone: 'Asia/Tokyo' } },
+        hello: { edgeVersion: '0.1.0', node: { timeZone: 'Asia/Tokyo' } },
         onFrame: (listener: (frame: Frame) => void) => {
           say = (frame) => listener({ operation: '', resource: '', content: {}, msgId: 'm1', ...frame })
         },
