@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { ObjectMeta } from './meta.ts'
+import { HealthProbes } from './probes.ts'
 import { flag, integer, list, oneOf, rules, text } from './schema-kit.ts'
 import { EDGE_RULES, TASK_SPEC_RULES, TASK_STATUS_RULES } from './task-rules.ts'
 import { StageTimeouts } from './timeouts.ts'
@@ -193,6 +194,7 @@ export const TaskSpec = Type.Object(
       format: 'int32',
       minimum: 0,
     }),
+    probes: HealthProbes,
   },
   { description: 'What is to be done on one node. Immutable.', ...rules(...TASK_SPEC_RULES) },
 )

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { HealthProbes } from './probes.ts'
 import { amount, flag, integer, list, oneOf, text } from './schema-kit.ts'
 import { LabelSelector, NodeName } from './selector.ts'
 import { StageTimeouts } from './timeouts.ts'
@@ -61,6 +62,7 @@ export const UpgradeHubSpec = Type.Object(
             maximum: 3600,
             default: 10,
           }),
+          probes: HealthProbes,
         },
         { description: 'When a new agent counts as healthy.', default: {} },
       ),

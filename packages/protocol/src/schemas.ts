@@ -100,7 +100,29 @@ export const Timeouts = Type.Object({
 })
 export type Timeouts = Static<typeof Timeouts>
 
-export const Health = Type.Object({ minReadySeconds: Seconds })
+const ProbePort = Type.Integer({ minimum: 1, maximum: 65_535 })
+const ProbeSeconds = Type.Integer({ minimum: 0, maximum: 3600 })
+const Threshold = Type.Integer({ minimum: 1, maximum: 1000 })
+/** One of exec, httpGet and tcpSocket, asked on the node itself; the times are Kubernetes' own. */
+export const HealthProbe = Type.Object({
+  /** Names an entry of the node's own list. */
+  exec: Type.Optional(Type.Object({ name: Type.String({ minLength: 1, maxLength: 64 }) })),
+  httpGet: Type.Optional(
+    Type.Object({ port: ProbePort, path: Type.String({ pattern: '^/[!-~]*$', maxLength: 1024 }) }),
+  ),
+  tcpSocket: Type.Optional(Type.Object({ port: ProbePort })),
+  initialDelaySeconds: Type.Optional(ProbeSeconds),
+  periodSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 3600 })),
+  timeoutSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 60 })),
+  successThreshold: Type.Optional(Threshold),
+  failureThreshold: Type.Optional(Threshold),
+})
+export type HealthProbe = Static<typeof HealthProbe>
+
+export const Health = Type.Object({
+  minReadySeconds: Seconds,
+  probes: Type.Optional(Type.Array(HealthProbe, { maxItems: 8 })),
+})
 export type Health = Static<typeof Health>
 
 /** The intent `prepare` (wire operation `upgrade`): KubeEdge's NodeUpgradeJobRequest and what we add. */

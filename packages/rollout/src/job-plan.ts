@@ -1,5 +1,6 @@
 import type {
   Amount,
+  HealthProbe,
   MaintenanceWindow,
   NodeUpgradeJob,
   NodeUpgradeJobSpec,
@@ -48,6 +49,7 @@ export interface JobPlan {
   readonly checkItems: readonly string[]
   readonly requireConfirmation: boolean
   readonly minReadySeconds: number
+  readonly probes: readonly HealthProbe[]
 }
 
 const DEFAULT_IMAGE = 'kubeedge/installation-package'
@@ -120,6 +122,7 @@ function planOf(spec: NodeUpgradeJobSpec): JobPlan {
     checkItems: spec.checkItems ?? [],
     requireConfirmation: spec.requireConfirmation ?? false,
     minReadySeconds: ours.health?.minReadySeconds ?? 10,
+    probes: ours.health?.probes ?? [],
   }
 }
 

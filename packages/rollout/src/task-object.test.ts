@@ -37,6 +37,13 @@ describe('taskObject', () => {
     })
   })
 
+  it('carries the probes of the job', () => {
+    const probes = [{ tcpSocket: { port: 10_350 }, failureThreshold: 5 }]
+    const job = aJob({ upgradeHub: { health: { probes } } })
+    expect(taskObject(job, jobPlan(job), target).spec.probes).toEqual(probes)
+    expect(task().spec.probes).toBeUndefined()
+  })
+
   it('has the same name for ever, and another for each node and job', () => {
     expect(task()).toEqual(task())
     const names = [task(), task('job', 'n2'), task('job2')].map(({ metadata }) => metadata.name)

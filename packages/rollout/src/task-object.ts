@@ -53,5 +53,6 @@ function workOf(plan: JobPlan) {
     versionPolicy: plan.versionPolicy,
     timeouts: plan.timeouts,
     minReadySeconds: plan.minReadySeconds,
+    ...(plan.probes.length > 0 ? { probes: [...plan.probes] } : {}),
   }
 }

@@ -1,13 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { ConfigError, messageOf } from '@upgrade-hub/core'
 import { problemsOf, Type, withDefaults } from '@upgrade-hub/core/schema'
+import { HealthProbe } from '@upgrade-hub/protocol'
 import type { Static } from 'typebox'
 import { parse } from 'yaml'
+import { probeProblem } from './probe-rules.ts'
 
 const strict = { additionalProperties: false }
 const Path = Type.String({ pattern: '^/[^\\0]*$', maxLength: 4096 })
 const Host = Type.String({ pattern: '^[A-Za-z0-9.-]+(:[0-9]{1,5})?$', maxLength: 260 })
 const Text = Type.String({ minLength: 1, maxLength: 512 })
+const Name = Type.String({ pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$', maxLength: 64 })
+const Command = Type.Array(Type.String({ maxLength: 4096 }), { minItems: 1, maxItems: 64 })
 const Texts = Type.Array(Text, { maxItems: 64 })
 
 const SystemdService = Type.Object(
@@ -48,6 +52,8 @@ export const Component = Type.Object(
     stopSeconds: Type.Integer({ minimum: 1, maximum: 300, default: 10 }),
     versionArgs: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 16, default: ['--version'] }),
     state: Type.Object({ config: Type.Optional(Path), db: Type.Optional(Path) }, { ...strict, default: {} }),
+    /** Asked of every agent on trial, old or new, beside those of the job. */
+    probes: Type.Array(Type.Object(HealthProbe.properties, strict), { maxItems: 8, default: [] }),
   },
   strict,
 )
@@ -104,6 +110,8 @@ export const EdgeConfig = Type.Object(
         tools: { ...Texts, default: ['keadm'] },
         images: { ...Texts, default: [] },
         downgradeFloor: Type.Optional(Text),
+        /** By name, the programs (absolute path and arguments) that a probe may run. */
+        probes: Type.Record(Name, Command, { ...strict, maxProperties: 64, default: {} }),
       },
       { ...strict, default: {} },
     ),
@@ -164,5 +172,11 @@ function parseYaml(text: string, source: string): unknown {
 function crossChecks(config: EdgeConfig): string[] {
   const names = config.components.map((component) => component.name)
   const twice = names.filter((name, at) => names.indexOf(name) !== at)
-  return twice.map((name) => `/components has ${name} twice`)
+  const relative = Object.entries(config.policy.probes).filter(([, [program]]) => !program?.startsWith('/'))
+  const asked = config.components.flatMap(({ probes }) => probes)
+  return [
+    ...twice.map((name) => `/components has ${name} twice`),
+    ...relative.map(([name]) => `/policy/probes/${name} does not begin with an absolute path`),
+    ...asked.map((probe) => probeProblem(probe, config)).filter((problem) => problem !== undefined),
+  ]
 }

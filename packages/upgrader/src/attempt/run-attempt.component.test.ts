@@ -148,6 +148,14 @@ describe('a bad new agent', { timeout: TIMEOUT_MS }, () => {
     },
   )
 
+  it('that runs and says its version but fails a probe is rolled back', async () => {
+    const probes = [{ tcpSocket: { port: 1 }, periodSeconds: 1, failureThreshold: 2 }]
+    const { state } = await upgrade(agentProgram('v1.1.0'), { Health: { minReadySeconds: 0, probes } })
+    expect(state.ending).toMatchObject({ outcome: 'RolledBack', code: 'HealthFailed' })
+    expect(state.ending?.reason).toContain('probe tcp 127.0.0.1:1 failed 2 times')
+    expect(await isRunning()).toBe(true)
+  })
+
   it('that cannot be executed never gets as far as the stop', async () => {
     const { store, run } = await begin('#!/no/such/program\n')
     await run()

@@ -26,6 +26,7 @@ beforeEach(async () => {
     service: { manager: 'systemd', unit: 'e.service' },
     stopSeconds: 1,
     versionArgs: ['--version'],
+    probes: [],
     state: { config: join(root, 'edgecore.yaml'), db: join(root, 'edgecore.db') },
   }
   await writeFile(component.binary, 'old', { mode: 0o750 })

@@ -1,8 +1,11 @@
 import type { HubError } from '@upgrade-hub/core'
+import type { HealthProbe } from '@upgrade-hub/protocol'
 import { StepError } from '../errors.ts'
 import type { Facts } from '../machine/state.ts'
 import { probeVersion } from '../probe.ts'
+import { askOn } from './ask-probe.ts'
 import type { StepContext } from './context.ts'
+import { ProbeWatch } from './probe-watch.ts'
 import { proveSession } from './session.ts'
 
 const POLL_MS = 100
@@ -11,25 +14,44 @@ const MIN_STABLE_MS = 1_000
 /** An old agent was good before: it need not be watched for as long as a new one. */
 const MAX_OLD_STABLE_MS = 10_000
 
-/** E9: the new agent runs for `minReadySeconds` without a restart and says the wanted version. */
+/** E9: the new agent runs for `minReadySeconds` without a restart, says the wanted version and passes every probe. */
 export async function proveNew(context: StepContext): Promise<Facts> {
   const { prepare } = context
-  const facts = await proveHealth(context, prepare.Version, prepare.Health.minReadySeconds * 1000)
+  const { minReadySeconds, probes = [] } = prepare.Health
+  const facts = await proveHealth(context, {
+    version: prepare.Version,
+    askedMs: minReadySeconds * 1000,
+    probes: [...context.component.probes, ...probes],
+  })
   await proveSession(context)
   return facts
 }
 
-/** R9: the old agent runs as long, 10 s at most, and says the version it had (any, when it had not said one). */
+/**
+ * R9: the old agent runs as long, 10 s at most, says the version it had (any, when it had not said one) and passes the
+ * node's own probes; those of the job were meant for the new one.
+ */
 export function proveOld(context: StepContext): Promise<Facts> {
   const { prepare, state } = context
-  const stableMs = Math.min(MAX_OLD_STABLE_MS, prepare.Health.minReadySeconds * 1000)
-  return proveHealth(context, state.facts.fromVersion ?? '', stableMs)
+  const askedMs = Math.min(MAX_OLD_STABLE_MS, prepare.Health.minReadySeconds * 1000)
+  return proveHealth(context, {
+    version: state.facts.fromVersion ?? '',
+    askedMs,
+    probes: context.component.probes,
+  })
+}
+
+interface Health {
+  readonly version: string
+  readonly askedMs: number
+  readonly probes: readonly HealthProbe[]
 }
 
 /** @throws StepError HealthFailed, or what aborted the signal */
-async function proveHealth(context: StepContext, version: string, askedMs: number): Promise<Facts> {
+async function proveHealth(context: StepContext, { version, askedMs, probes }: Health): Promise<Facts> {
   const { clock, service, signal } = context
   const stableMs = Math.max(MIN_STABLE_MS, askedMs)
+  const watch = new ProbeWatch(probes, clock, askOn(context.config))
   let first: { identity: string; at: number } | undefined
   for (;;) {
     signal.throwIfAborted()
@@ -41,7 +63,8 @@ async function proveHealth(context: StepContext, version: string, askedMs: numbe
       first = { identity, at: clock.monotonic() }
       await proveVersion(context, version)
     }
-    if (first && clock.monotonic() - first.at >= stableMs) break
+    if (first) await watch.look()
+    if (first && watch.isReady && clock.monotonic() - first.at >= stableMs) break
     await clock.sleep(POLL_MS, signal)
   }
   return { runningVersion: await proveVersion(context, version), identity: first.identity }

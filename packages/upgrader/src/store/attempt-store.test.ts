@@ -68,6 +68,15 @@ async function updaterWentTo(
 
 /** F10, F11 */
 describe('the intent prepare', () => {
+  it.each([
+    [{ exec: { name: 'unheard-of' } }, 'this node has no probe unheard-of'],
+    [{}, 'a probe is one of exec, httpGet and tcpSocket'],
+  ])('with the probe %j is refused before anything is done', async (probe, reason) => {
+    const answer = await accept({ Health: { minReadySeconds: 0, probes: [probe] } })
+    expect(answer).toMatchObject({ Value: 'refused', Code: 'PolicyRefused', Reason: reason })
+    expect(await store.attempts()).toEqual([])
+  })
+
   it('is on disk when it is accepted, and a second store gives the same answer', async () => {
     const first = await accept()
     expect(first).toMatchObject({ ...REF, IntentSeq: 1, Value: 'accepted' })

@@ -5,6 +5,7 @@ import { componentOf, type EdgeConfig } from '../config.ts'
 import { bootId, monotonicMs } from '../host/boot.ts'
 import { makeFolder } from '../host/durable.ts'
 import { isLockHeld } from '../host/lock.ts'
+import { probeProblem } from '../probe-rules.ts'
 import { openSpool } from '../spool.ts'
 import type { AttemptStore, AttemptView, Permit } from '../types.ts'
 import { readDownload } from './download.ts'
@@ -179,12 +180,14 @@ class DiskAttemptStore implements AttemptStore {
     return answer(found.prepare, seq, value, found.state.ending)
   }
 
-  #policy({ UpgradeTool, Component }: Prepare): [EdgeCode, string] | undefined {
+  #policy({ UpgradeTool, Component, Health }: Prepare): [EdgeCode, string] | undefined {
     if (!this.#config.policy.tools.includes(UpgradeTool)) {
       return ['UnsupportedTool', `upgradeTool ${UpgradeTool} is not allowed on this node`]
     }
     if (!componentOf(this.#config, Component))
       return ['UnknownComponent', `this node has no component ${Component}`]
+    const [problem] = (Health.probes ?? []).flatMap((probe) => probeProblem(probe, this.#config) ?? [])
+    if (problem !== undefined) return ['PolicyRefused', problem]
     return undefined
   }
 

@@ -75,7 +75,7 @@ function prepareOf(task: NodeUpgradeTask): Prepare {
     Component: spec.component,
     Purpose: spec.purpose,
     CheckItems: (spec.checkItems ?? []).filter((item): item is 'cpu' | 'mem' | 'disk' => CHECKS.has(item)),
-    Health: { minReadySeconds: spec.minReadySeconds },
+    Health: { minReadySeconds: spec.minReadySeconds, ...(spec.probes ? { probes: spec.probes } : {}) },
     Timeouts: {
       checkSeconds: 0,
       downloadSeconds: 0,

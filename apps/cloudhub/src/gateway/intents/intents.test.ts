@@ -54,6 +54,13 @@ describe('intentFrame', () => {
     })
   })
 
+  it('hands the probes of the task on as they are', () => {
+    const probes = [{ httpGet: { port: 10_350, path: '/healthz' }, periodSeconds: 2 }]
+    const task = makeTask()
+    const frame = intentFrame({ ...task, spec: { ...task.spec, probes } }, now)
+    expect(validate('Prepare', frame?.content)).toMatchObject({ Health: { minReadySeconds: 10, probes } })
+  })
+
   it('carries a permission as a duration, rounded down', () => {
     const frame = intentFrame(proceeding(), now + 500)
     expect(validate('Proceed', frame?.content)).toMatchObject({
