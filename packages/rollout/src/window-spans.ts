@@ -37,8 +37,21 @@ export function blackoutSpans({ blackouts = [] }: MaintenanceWindow, zone: strin
   return blackouts.map(({ from, to }) => ({ from: momentOf(from, zone), to: momentOf(to, zone, 1) }))
 }
 
-/** True for a name that the time zone database has. */
+/** True for a name that the time zone database has. Every decision on a task asks, and asking the database is dear. */
 export function isTimeZone(zone: string): boolean {
+  const found = zones.get(zone)
+  if (found !== undefined) return found
+  if (zones.size >= MAX_ZONES) zones.clear()
+  const is = isInDatabase(zone)
+  zones.set(zone, is)
+  return is
+}
+
+/** Nodes say the names of their zones, so what is remembered has a bound. */
+const MAX_ZONES = 1024
+const zones = new Map<string, boolean>()
+
+function isInDatabase(zone: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }).format(0) !== ''
   } catch {
