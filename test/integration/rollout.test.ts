@@ -215,4 +215,25 @@ describePlanes('a job goes as it is told', (plane) => {
     await steer(name, { cancelled: true })
     await ends(name)
   })
+
+  it('brings the upgraded nodes back after a breach (onFailure: RollBack), and says so', async () => {
+    const good = await fleet(2)
+    const sick = await fleet(1, SICK)
+    const spec = { failureTolerate: '0.1', concurrency: 1, upgradeHub: { onFailure: 'RollBack' as const } }
+    const name = await create(namesOf([...good, ...sick]), spec)
+    const { status } = await ends(name)
+    expect(status).toMatchObject({
+      phase: 'Failure',
+      reason: '2 of 2 upgraded nodes run their old version again',
+      summary: { successful: 0, failed: 3, rolledBack: 3 },
+      rollback: { reason: 'ThresholdBreached', total: 2, successful: 2 },
+    })
+    expect(status?.conditions?.find(({ type }) => type === 'Finished')?.reason).toBe('RolledBack')
+    expect(good.map((edge) => edge.version)).toEqual(['v1.11.0', 'v1.11.0'])
+    expect(status?.nodeStatus?.map(({ currentVersion }) => currentVersion)).toEqual([
+      'v1.11.0',
+      'v1.11.0',
+      'v1.11.0',
+    ])
+  })
 })

@@ -79,7 +79,8 @@ export class Checker {
 
   /** A permission is stored for a node that is ours, and for one image only. */
   #onProceed(task: NodeUpgradeTask): void {
-    const { nodeName } = task.spec
+    const { nodeName, purpose } = task.spec
+    if (purpose === 'RollBack') return
     const job = this.#api.get('job', this.#jobName)
     const notAfter = Date.parse(statusOf(task).intent?.notAfter ?? '')
     const { window } = job ? jobPlan(job) : {}
@@ -119,8 +120,10 @@ export class Checker {
       (c) => (c.type === 'Complete' || c.type === 'Failed') && c.status === 'True',
     )
     if (terminal?.length !== 1) this.#world.breach('not exactly one of Complete and Failed')
-    const stored = tasks.filter((task) => statusOf(task).phase === 'Successful').length
-    const isWhole = tasks.length === total
+    const upgrades = tasks.filter(({ spec }) => spec.purpose === 'Upgrade')
+    const backs = tasks.filter(({ spec }) => spec.purpose === 'RollBack').filter(isSuccessful).length
+    const stored = upgrades.filter(isSuccessful).length - backs
+    const isWhole = upgrades.length === total
     if (isWhole && stored !== successful)
       this.#world.breach(`summary says ${successful} successful, tasks ${stored}`)
   }
@@ -150,6 +153,14 @@ export class Checker {
     const { phase, outcome, edge: said } = statusOf(task)
     const swapped = edge.swaps.some((swap) => swap.startsWith(`${task.metadata.uid}.`))
     const isNew = edge.version === task.spec.version
+    const isTakenBack = this.#api
+      .all('task')
+      .some(
+        ({ spec, metadata }) =>
+          spec.rollbackOf === task.metadata.name &&
+          edge.swaps.some((swap) => swap.startsWith(`${metadata.uid}.`)),
+      )
+    if (isTakenBack) return
     if (phase === 'Successful' && !(swapped && isNew))
       this.#world.breach(`${edge.name} is called upgraded and runs ${edge.version}`)
     if (outcome === 'RolledBack' && isNew)
@@ -180,6 +191,10 @@ function slotsOf(job: NodeUpgradeJob, tasks: readonly NodeUpgradeTask[]): number
     return limitsOf(plan, job.status?.plan?.total ?? 0, { index, total }).slots
   }
   return Math.max(...[...plan.waves.keys(), plan.waves.length].map(ofWave))
+}
+
+function isSuccessful(task: NodeUpgradeTask): boolean {
+  return statusOf(task).phase === 'Successful'
 }
 
 const NO_TASK = { status: { phase: 'Pending' } } as NodeUpgradeTask

@@ -13,6 +13,8 @@ import {
   resolveTargets,
   restorePatch,
   resultOf,
+  rollBackPatch,
+  rollBackTask,
   type SlimNode,
   slimNode,
   statusOf,
@@ -39,6 +41,7 @@ export class SimHub {
   readonly #tasks: Mirror<NodeUpgradeTask> = { items: new Map(), at: 0 }
   readonly #nodes: Mirror<SlimNode> = { items: new Map(), at: 0 }
   readonly #index = new JobIndex()
+  readonly #back = new JobIndex()
   readonly #pace = { flushedAt: 0, releasedAt: 0 }
   readonly #seenAt = new Map<string, number>()
   readonly #running = new Set<string>()
@@ -114,10 +117,12 @@ export class SimHub {
 
   #place(name: string): NodeUpgradeTask | undefined {
     const task = this.#tasks.items.get(name)
-    const before = this.#index.get(name)?.state
-    if (task) this.#index.upsert(task, this.#world.now, this.#nodes.items.get(task.spec.nodeName))
-    else this.#index.remove(name)
-    if (this.#index.get(name)?.state !== before) this.#add(`job/${this.#jobName}`)
+    const state = () => (this.#index.get(name) ?? this.#back.get(name))?.state
+    const before = state()
+    const index = task?.spec.purpose === 'RollBack' ? this.#back : this.#index
+    if (task) index.upsert(task, this.#world.now, this.#nodes.items.get(task.spec.nodeName))
+    else for (const tasks of [this.#index, this.#back]) tasks.remove(name)
+    if (state() !== before) this.#add(`job/${this.#jobName}`)
     return task
   }
 
@@ -212,6 +217,7 @@ export class SimHub {
     const decision = decideJob({
       job,
       index: this.#index,
+      back: this.#back,
       node: (name) => this.#nodes.items.get(name),
       now,
       mayPlan: now >= this.#planFrom,
@@ -228,6 +234,7 @@ export class SimHub {
       return this.#done(key, at === undefined ? undefined : Math.max(10, at - now))
     }
     if (write.target === 'plan') return this.#plan(key, job)
+    if (write.target === 'rollback') return this.#planWayBack(key, job, write.reason)
     const { resourceVersion } = job.metadata
     const isStatus = write.target === 'status'
     const body = isStatus
@@ -262,17 +269,7 @@ export class SimHub {
     }
     const wanted = resolveTargets(job, plan, nodes).map((target) => taskObject(job, plan, target))
     const missing = wanted.find((task) => !this.#tasks.items.has(task.metadata.name))
-    if (missing) {
-      return this.#write(
-        key,
-        () => {
-          const created = this.#api.create('task', missing)
-          const known = this.#api.get('task', missing.metadata.name)
-          return created.ok || !known ? created : { ok: true, object: known }
-        },
-        (stored) => this.#keepTask(stored),
-      )
-    }
+    if (missing) return this.#createTask(key, missing)
     const body = {
       metadata: { resourceVersion: job.metadata.resourceVersion },
       status: planPatch(job, [...this.#index.names()], this.#world.now),
@@ -281,6 +278,39 @@ export class SimHub {
       key,
       () => this.#api.patch('job', this.#jobName, body, { status: true, ...OURS }),
       (stored) => put(this.#jobs.items, this.#jobName, newer(this.#jobs.items.get(this.#jobName), stored)),
+    )
+  }
+
+  #planWayBack(key: string, job: NodeUpgradeJob, reason: Parameters<typeof rollBackPatch>[0]): void {
+    const wanted = [...this.#index.names()]
+      .flatMap((name) => this.#index.get(name)?.task ?? [])
+      .filter((task) => statusOf(task).phase === 'Successful')
+      .map((task) => rollBackTask(job, jobPlan(job), task))
+    const missing = wanted.find((task) => !this.#tasks.items.has(task.metadata.name))
+    if (missing) return this.#createTask(key, missing)
+    const body = {
+      metadata: { resourceVersion: job.metadata.resourceVersion },
+      status: rollBackPatch(
+        reason,
+        wanted.map((task) => task.metadata.name),
+      ),
+    }
+    this.#write(
+      key,
+      () => this.#api.patch('job', this.#jobName, body, { status: true, ...OURS }),
+      (stored) => put(this.#jobs.items, this.#jobName, newer(this.#jobs.items.get(this.#jobName), stored)),
+    )
+  }
+
+  #createTask(key: string, task: NodeUpgradeTask): void {
+    this.#write(
+      key,
+      () => {
+        const created = this.#api.create('task', task)
+        const known = this.#api.get('task', task.metadata.name)
+        return created.ok || !known ? created : { ok: true, object: known }
+      },
+      (stored) => this.#keepTask(stored),
     )
   }
 

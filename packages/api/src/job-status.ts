@@ -121,6 +121,18 @@ export const NodeUpgradeJobStatus = Type.Object(
         { description: 'Written when every task exists: the membership is frozen.' },
       ),
     ),
+    rollback: Type.Optional(
+      Type.Object(
+        {
+          reason: text('Why the job goes back.', { maxLength: 64 }),
+          total: integer('Nodes that go back.'),
+          hash: text('Hash of the sorted names of their tasks.', { maxLength: 64 }),
+          successful: integer('Nodes that provably run their old version again.'),
+          failed: integer('Nodes that could not go back, or of which it is not known.'),
+        },
+        { description: 'The way back of the nodes that were upgraded: onFailure RollBack after a breach.' },
+      ),
+    ),
     releasing: list(
       Type.Object({
         task: Type.String({ description: 'The task.', maxLength: 253 }),

@@ -170,6 +170,7 @@ export const TaskSpec = Type.Object(
     nodeName: Type.String({ description: 'The node.', maxLength: 253 }),
     nodeUID: text('The node object that was chosen; empty when there was none.', { maxLength: 64 }),
     purpose: oneOf(PURPOSES, { description: 'Upgrade or RollBack.' }),
+    rollbackOf: text('The task that is taken back.', { maxLength: 253 }),
     component: Type.String({ description: 'What is upgraded.', maxLength: 63 }),
     order: Type.Integer({ description: 'Its place in the job, from 0.', format: 'int32', minimum: 0 }),
     wave: integer('Its wave, from 0.', { minimum: 0 }),

@@ -11,7 +11,7 @@ const Digest = Type.String({ pattern: '^sha256:[a-f0-9]{64}$', maxLength: 71 })
 export const ISOLATIONS = ['None', 'Cordon'] as const
 export const VERSION_POLICIES = ['UpgradeOnly', 'AllowDowngrade'] as const
 export const OFFLINE_POLICIES = ['Skip', 'Queue', 'Fail'] as const
-export const ON_FAILURE = ['Stop', 'Pause'] as const
+export const ON_FAILURE = ['Stop', 'Pause', 'RollBack'] as const
 export const KEEP_CORDONED_ENDS = ['RollbackFailed', 'Failure', 'Unknown'] as const
 
 export const UpgradeHubSpec = Type.Object(
@@ -111,7 +111,7 @@ export const UpgradeHubSpec = Type.Object(
     onFailure: Type.Optional(
       oneOf(ON_FAILURE, {
         description:
-          'When more nodes fail than failureTolerate allows, or progressDeadlineSeconds is over. Stop starts no further node and ends the job when the running ones have ended. Pause waits for a person, who may cancel, raise control.retry or raise control.failureTolerate. Default Stop.',
+          'When more nodes fail than failureTolerate allows, or progressDeadlineSeconds is over. Stop starts no further node and ends the job when the running ones have ended. Pause waits for a person, who may cancel, raise control.retry or raise control.failureTolerate. RollBack stops, and then brings the nodes that were upgraded back to the version that they ran before. Default Stop.',
         default: 'Stop',
       }),
     ),

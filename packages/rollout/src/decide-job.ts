@@ -3,7 +3,7 @@ import { rfc3339 } from '@upgrade-hub/core'
 import { withConditions } from './conditions.ts'
 import { decideRun } from './decide-run.ts'
 import type { HubEvent } from './decisions.ts'
-import { isFinished } from './halt.ts'
+import { isFinished, type StopReason } from './halt.ts'
 import type { JobIndex } from './job-index.ts'
 import { jobPlan } from './job-plan.ts'
 import { differences, type JobStatusPatch } from './job-status.ts'
@@ -16,6 +16,8 @@ import { planHash } from './task-object.ts'
 export interface JobView {
   readonly job: NodeUpgradeJob
   readonly index: JobIndex
+  /** The tasks that take upgrades back; undefined where there can be none. */
+  readonly back?: JobIndex
   readonly node: (name: string) => SlimNode | undefined
   readonly now: number
   /** A leader that is new waits before it plans, until no create of its forerunner can arrive. */
@@ -30,6 +32,8 @@ export type JobWrite =
   | { readonly target: 'finalizers'; readonly finalizers: readonly string[] }
   /** Create the tasks, then write `planPatch`. */
   | { readonly target: 'plan' }
+  /** Create the tasks that take upgrades back, then write `rollBackPatch`. */
+  | { readonly target: 'rollback'; readonly reason: StopReason }
   | {
       readonly target: 'status'
       readonly status: JobStatusPatch
@@ -102,14 +106,16 @@ function decideDeletion(view: JobView): JobDecision {
   const { job, index } = view
   const finalizers = job.metadata.finalizers ?? []
   if (!finalizers.includes(RELEASE_FINALIZER)) return {}
-  const { pending, inProgress, held } = index.counts
-  if (pending + inProgress + held === 0) {
+  const counts = [index, ...(view.back ? [view.back] : [])].map((tasks) => tasks.counts)
+  const left = (what: 'pending' | 'inProgress' | 'held') => counts.reduce((sum, of) => sum + of[what], 0)
+  const open = left('pending') + left('inProgress')
+  if (open + left('held') === 0) {
     return {
       write: { target: 'finalizers', finalizers: finalizers.filter((name) => name !== RELEASE_FINALIZER) },
     }
   }
   const runs = job.status?.plan?.total !== undefined && !isFinished(job) && standingOf(job, view.now).accepted
-  return runs && pending + inProgress > 0 ? decideRun(view) : {}
+  return runs && open > 0 ? decideRun(view) : {}
 }
 
 /** Terminal conditions never flip; an edit of `control` is only seen to have been seen. */

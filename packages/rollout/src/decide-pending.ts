@@ -2,7 +2,7 @@ import { rfc3339 } from '@upgrade-hub/core'
 import { type End, endOf, refusalOf, resultEnd } from './conclude.ts'
 import type { TaskDecision, TaskView } from './decisions.ts'
 import { again, finish } from './finish.ts'
-import { haltOf } from './halt.ts'
+import { haltOfTask } from './halt.ts'
 import { type JobPlan, jobPlan, specProblem } from './job-plan.ts'
 import { restorePatch, takePatch } from './node-patches.ts'
 import { windowOn } from './node-window.ts'
@@ -21,7 +21,7 @@ import {
 
 /** A task without a stored `proceed`: whatever happens, the agent on the node was not touched. */
 export function decidePending(view: TaskView): TaskDecision {
-  const halt = haltOf(view.job)
+  const halt = haltOfTask(view.task, view.job)
   const { spec } = view.task
   if (spec.verdict === 'Refused') return finish(view, verdictEnd(view))
   if (!view.planned) return finish(view, endOf('NotPlanned'))
@@ -60,7 +60,7 @@ function releaseStrayHold({ node, task }: TaskView): TaskDecision | undefined {
 }
 
 function prepare({ task, node, job, now }: TaskView): TaskDecision {
-  const digest = job?.status?.image?.digest ?? ''
+  const digest = task.spec.purpose === 'Upgrade' ? (job?.status?.image?.digest ?? '') : ''
   return { write: { target: 'status', status: preparePatch(task, { now, node, digest }) } }
 }
 
@@ -141,7 +141,7 @@ function decideAnswered(view: TaskView): TaskDecision {
  */
 function decidePrepared(view: TaskView, plan: JobPlan, paused: boolean): TaskDecision {
   const { job, task, node, now } = view
-  const pinned = job?.status?.image?.digest
+  const pinned = task.spec.purpose === 'Upgrade' && job?.status?.image?.digest
   const digest = currentAnswer(statusOf(task))?.indexDigest
   if (pinned && digest && digest !== pinned) return finish(view, endOf('TagMoved'))
   if (!node) return {}

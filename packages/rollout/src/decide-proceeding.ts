@@ -1,7 +1,7 @@
 import { type End, endOf, refusalOf, resultEnd } from './conclude.ts'
 import type { TaskDecision, TaskView } from './decisions.ts'
 import { again, finish } from './finish.ts'
-import { haltOf } from './halt.ts'
+import { haltOfTask } from './halt.ts'
 import { REASONS } from './reasons.ts'
 import { cancelPatch, verifyUntil } from './task-patches.ts'
 import { currentAnswer, holds, resultOf, statusOf, timeOf } from './task-state.ts'
@@ -54,7 +54,7 @@ function noteHoldLost({ node, task }: TaskView): TaskDecision | undefined {
 }
 
 function isCancelled({ job, task }: TaskView): boolean {
-  return haltOf(job) === 'cancelled' || task.metadata.deletionTimestamp !== undefined
+  return haltOfTask(task, job) === 'cancelled' || task.metadata.deletionTimestamp !== undefined
 }
 
 function mayAskToCancel({ task }: TaskView): boolean {

@@ -2,13 +2,14 @@ import type { NodeUpgradeJob } from '@upgrade-hub/api'
 import type { Say } from './conditions.ts'
 import type { JobDecision, JobView } from './decide-job.ts'
 import { earliest } from './earliest.ts'
-import { askedHalt } from './halt.ts'
-import { jobPlan } from './job-plan.ts'
+import { askedHalt, type StopReason } from './halt.ts'
+import { type JobPlan, jobPlan } from './job-plan.ts'
 import { changesCondition, eventsOf, saysOf } from './job-says.ts'
 import { differences, MAX_ROWS, statusPatch } from './job-status.ts'
 import { closureOf, nodeBrake, obstacleOf, stallOf, windowBrake } from './obstacle.ts'
 import { type Release, releaseOf, withoutNew } from './release.ts'
 import { isReopenable } from './retry.ts'
+import { reasonToGoBack, rollBackStatus, wayBack } from './roll-back.ts'
 import { finalVerdict, missing, toleranceOfJob, type Verdict } from './tolerance.ts'
 import { type WaveCourse, waveEvents, wavesOf } from './waves.ts'
 
@@ -43,6 +44,8 @@ export function decideRun(view: JobView): JobDecision {
   const over =
     isOver(view) && (course.isDone || obstacle?.stops !== undefined || askedHalt(job) === 'cancelled')
   if (over && missing(index.counts, total) > 0 && !view.complete) return { verifyMembers: true }
+  const goBack = isOver(view) ? reasonToGoBack(view, plan, obstacle?.stops) : undefined
+  if (goBack) return decideWayBack(view, { plan, total, course, reason: goBack })
   const halted = (obstacle ?? closure.obstacle) !== undefined || over
   const allowed = releaseOf(view, plan, { halted, ...course })
   const wait = obstacle ?? closure.obstacle ?? course.obstacle ?? windowBrake(allowed)
@@ -59,6 +62,16 @@ export function decideRun(view: JobView): JobDecision {
   const { prepare, taking } = release
   const times = [decision.wakeAt, stall?.wakeAt, course.wakeAt, closure.wakeAt, release.wakeAt]
   return { ...decision, prepare, release: taking, ...earliest(times) }
+}
+
+function decideWayBack(
+  view: JobView,
+  { plan, total, course, reason }: { plan: JobPlan; total: number; course: WaveCourse; reason: StopReason },
+): JobDecision {
+  if (!view.job.status?.rollback) return { write: { target: 'rollback', reason } }
+  const { release, obstacle, verdict } = wayBack(view, plan)
+  const decision = nextWrite(view, { total, says: saysOf(view.job, obstacle), verdict, release, course })
+  return verdict ? decision : { ...decision, prepare: release.prepare, release: release.taking }
 }
 
 /** Nothing is open, and no failed task is about to be opened again. */
@@ -85,7 +98,18 @@ function nextWrite(
   const releasing = verdict ? [] : releaseDue ? release.wanted : release.kept
   const flush = flushDue || turns || !releaseDue || verdict !== undefined
   const base = flush
-    ? statusPatch(job, { index, total, says, verdict, releasing, course, withRows: flushDue, now })
+    ? statusPatch(job, {
+        index,
+        ...(view.back ? { back: view.back } : {}),
+        extra: rollBackStatus(view),
+        total,
+        says,
+        verdict,
+        releasing,
+        course,
+        withRows: flushDue,
+        now,
+      })
     : differences(job.status ?? {}, { releasing: [...releasing] })
   const image =
     releaseDue && release.digest ? { image: { ...job.status?.image, digest: release.digest } } : {}

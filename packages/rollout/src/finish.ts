@@ -54,7 +54,8 @@ function letGo(node: SlimNode, end: End) {
 
 /** The events of an end, on the job and on the node; none for what never had its turn. */
 function endEvents(view: TaskView, end: End): HubEvent[] {
-  const word = eventWord(end)
+  const isBack = view.task.spec.purpose === 'RollBack' && end.phase === 'Successful'
+  const word = isBack ? 'NodeRolledBack' : eventWord(end)
   if (!word) return []
   const type = word === 'NodeUpgraded' || word === 'NodeSkipped' ? 'Normal' : 'Warning'
   const { jobName, nodeName, version } = view.task.spec

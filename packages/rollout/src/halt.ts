@@ -1,4 +1,4 @@
-import type { Condition, NodeUpgradeJob } from '@upgrade-hub/api'
+import type { Condition, NodeUpgradeJob, NodeUpgradeTask } from '@upgrade-hub/api'
 
 /** What a job, as it is stored, forbids its tasks: `paused` starts nothing, `stopped` and `cancelled` also end what waits. */
 export type Halt = 'none' | 'paused' | 'stopped' | 'cancelled'
@@ -15,6 +15,11 @@ export function haltOf(job: NodeUpgradeJob | undefined): Halt {
   return conditionOf(job, 'Paused')?.status === 'True' ? 'paused' : asked
 }
 
+/** The same for one task: what has stopped the job does not stop its way back. */
+export function haltOfTask({ spec }: NodeUpgradeTask, job: NodeUpgradeJob | undefined): Halt {
+  return spec.purpose === 'RollBack' ? askedHalt(job) : haltOf(job)
+}
+
 /** The part of it that does not come from what nodes reported. */
 export function askedHalt(job: NodeUpgradeJob | undefined): Halt {
   if (!job || job.metadata.deletionTimestamp || job.control?.cancelled) return 'cancelled'
@@ -23,6 +28,8 @@ export function askedHalt(job: NodeUpgradeJob | undefined): Halt {
 
 /** The reason for which the job has stopped for good. One that only pauses says the same, and that it does. */
 export function storedStop(job: NodeUpgradeJob): StopReason | undefined {
+  const goesBack = job.status?.rollback?.reason ?? ''
+  if (isStop(goesBack)) return goesBack
   const progressing = conditionOf(job, 'Progressing')
   if (progressing?.status !== 'False' || !isStop(progressing.reason)) return undefined
   const onlyPauses = job.spec?.upgradeHub?.onFailure === 'Pause' && progressing.reason !== 'SchemaReplaced'

@@ -19,11 +19,12 @@ export { endedPatch } from './kept.ts'
 export { NODE_FIELD_MANAGER, RELEASE_FINALIZER } from './names.ts'
 export { type NodePatch, restorePatch, takePatch } from './node-patches.ts'
 export { isReason, REASONS, type Reason, type ReasonRule } from './reasons.ts'
+export { rollBackPatch } from './roll-back.ts'
 export { type CrdLike, isOurSchema } from './schema-guard.ts'
 export { matchesSelector, selectorProblem } from './selector.ts'
 export { agentVersion, type SlimNode, slimNode } from './slim-node.ts'
 export { type NodeLookup, resolveTargets, type Target } from './targets.ts'
-export { planHash, taskObject } from './task-object.ts'
+export { planHash, rollBackTask, taskObject } from './task-object.ts'
 export { GRACE_MS, PERMISSION_MS } from './task-patches.ts'
 export {
   currentAnswer,

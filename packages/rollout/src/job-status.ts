@@ -1,5 +1,5 @@
-import type { NodeUpgradeJob, NodeUpgradeJobStatus } from '@upgrade-hub/api'
-import { rfc3339 } from '@upgrade-hub/core'
+import type { NodeUpgradeJob, NodeUpgradeJobStatus, NodeUpgradeTask } from '@upgrade-hub/api'
+import { rfc3339, taskName } from '@upgrade-hub/core'
 import { type Say, withConditions } from './conditions.ts'
 import type { Patch } from './decisions.ts'
 import { conditionOf } from './halt.ts'
@@ -17,6 +17,9 @@ export const MAX_ROWS = 256
 /** What the status is worked out from, apart from the job itself. */
 export interface Outlook {
   readonly index: JobIndex
+  readonly back?: JobIndex
+  /** Further keys. */
+  readonly extra: JobStatusPatch
   readonly total: number
   readonly says: readonly Say[]
   readonly verdict: Verdict | undefined
@@ -52,12 +55,13 @@ function desired(job: NodeUpgradeJob, outlook: Outlook): JobStatusPatch {
     reason: reasonOf(job, outlook),
     observedGeneration: job.metadata.generation ?? 0,
     conditions: withConditions(job, verdict ? [...says, ...terminal(verdict)] : says, now),
-    summary: summaryOf(index, total),
+    summary: summaryOf(outlook),
     progress: `${ended}/${total}`,
     ...wavesIn(course),
+    ...outlook.extra,
     releasing: [...releasing],
     image: { reference: jobPlan(job).image, ...digestOf(job) },
-    ...(outlook.withRows || verdict ? rowsOf(index) : {}),
+    ...(outlook.withRows || verdict ? rowsOf(job, outlook) : {}),
     ...(verdict ? { completionTime: job.status?.completionTime ?? rfc3339(now) } : {}),
   }
 }
@@ -86,28 +90,32 @@ function digestOf({ status }: NodeUpgradeJob): { digest?: string } {
   return status?.image?.digest ? { digest: status.image.digest } : {}
 }
 
-function summaryOf({ counts }: JobIndex, total: number) {
+/** A node that was taken back has failed: it runs the old version. */
+function summaryOf({ index: { counts }, back, total }: Outlook) {
+  const takenBack = back?.counts.successful ?? 0
   const { pending, inProgress, successful, failed, unknown, skipped, rolledBack, offline, late } = counts
   const gone = missing(counts, total)
   return {
     total,
     pending,
     inProgress,
-    successful,
-    failed,
+    successful: successful - takenBack,
+    failed: failed + takenBack,
     unknown,
     skipped: skipped + gone,
-    rolledBack,
+    rolledBack: rolledBack + takenBack,
     offline,
     late,
   }
 }
 
-function rowsOf(index: JobIndex): JobStatusPatch {
+function rowsOf({ metadata }: NodeUpgradeJob, { index, back }: Outlook): JobStatusPatch {
   const tasks = index.rows(MAX_ROWS)
+  const job = { name: metadata.name, uid: metadata.uid ?? '' }
+  const backOf = ({ spec }: NodeUpgradeTask) => back?.get(taskName(job, spec.nodeName, 'RollBack'))?.task
   return {
-    nodeStatus: tasks.map(nodeRow),
-    status: tasks.map(historyRow),
+    nodeStatus: tasks.map((task) => nodeRow(task, backOf(task))),
+    status: tasks.map((task) => historyRow(task, backOf(task))),
     omittedNodes: index.size - tasks.length,
   }
 }

@@ -118,10 +118,13 @@ function isFree({ node }: JobView, { nodeName, task }: Entry): boolean {
 
 /** The digest that the prepared task of the lowest order reported. */
 function digestOf(prepared: readonly Entry[]): string | undefined {
-  return prepared.map((entry) => currentAnswer(statusOf(entry.task))?.indexDigest).find((digest) => digest)
+  return prepared
+    .filter(({ task }) => task.spec.purpose === 'Upgrade')
+    .map(({ task }) => currentAnswer(statusOf(task))?.indexDigest)
+    .find((digest) => digest)
 }
 
 function sameDigest({ task }: Entry, pinned: string | undefined): boolean {
   const digest = currentAnswer(statusOf(task))?.indexDigest
-  return !pinned || !digest || digest === pinned
+  return task.spec.purpose === 'RollBack' || !pinned || !digest || digest === pinned
 }

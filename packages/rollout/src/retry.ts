@@ -1,6 +1,6 @@
 import type { End } from './conclude.ts'
 import type { TaskDecision, TaskView } from './decisions.ts'
-import { haltOf, isFinished } from './halt.ts'
+import { haltOfTask, isFinished } from './halt.ts'
 import { jobPlan, specProblem } from './job-plan.ts'
 import { REASONS, type Reason } from './reasons.ts'
 import { reopenPatch, TRIED_AGAIN } from './task-patches.ts'
@@ -33,7 +33,8 @@ export function retryPauseMs(view: TaskView, end: End): number | undefined {
  */
 export function isReopenable({ job, task, node }: Pick<TaskView, 'job' | 'task' | 'node'>): boolean {
   const { phase, attempt = 0, retried = 0 } = statusOf(task)
-  const isAsked = phase === 'Failure' && (job?.control?.retry ?? 0) > retried
+  const isAsked =
+    phase === 'Failure' && task.spec.purpose === 'Upgrade' && (job?.control?.retry ?? 0) > retried
   return (
     isAsked &&
     attempt > 0 &&
@@ -52,6 +53,6 @@ export function reopen(view: TaskView): TaskDecision | undefined {
 
 function goesOn({ job, task }: Pick<TaskView, 'job' | 'task'>): boolean {
   if (!job || isFinished(job) || task.metadata.deletionTimestamp) return false
-  const halt = haltOf(job)
+  const halt = haltOfTask(task, job)
   return halt === 'none' || halt === 'paused'
 }

@@ -11,8 +11,12 @@ import { statusOf } from './task-state.ts'
 /** Not yet over: of KubeEdge's three words for a status the one that it never writes. */
 const WAITING: ActionFlowEntry = { action: 'WaitingConfirmation', status: 'Unknown' }
 
-/** The row of one node in `status.nodeStatus`: KubeEdge's fields, and our code as `outcome`. */
-export function nodeRow(task: NodeUpgradeTask): NodeStatusRow {
+/**
+ * The row of one node in `status.nodeStatus`: KubeEdge's fields, and our code as `outcome`. `back` is the task that took its
+ * upgrade back.
+ */
+export function nodeRow(task: NodeUpgradeTask, back?: NodeUpgradeTask): NodeStatusRow {
+  if (back && statusOf(back).phase === 'Successful') return takenBackRow(task, back)
   const status = statusOf(task)
   const { phase, message, reason, edge } = status
   const from = status.fromVersion ?? edge?.answer?.fromVersion
@@ -30,10 +34,23 @@ export function nodeRow(task: NodeUpgradeTask): NodeStatusRow {
   }
 }
 
+function takenBackRow(task: NodeUpgradeTask, back: NodeUpgradeTask): NodeStatusRow {
+  const { version } = back.spec
+  return {
+    ...nodeRow(task),
+    phase: 'Failure',
+    outcome: 'RolledBack',
+    reason: `the job was taken back: the node runs ${version} again`,
+    currentVersion: version,
+    historicVersion: task.spec.version,
+  }
+}
+
 /** The row of one node in the words of KubeEdge's proposal (`status.status`). */
-export function historyRow(task: NodeUpgradeTask): HistoryRow {
+export function historyRow(task: NodeUpgradeTask, back?: NodeUpgradeTask): HistoryRow {
   const status = statusOf(task)
   const ended = status.completionTime !== undefined
+  const isTakenBack = back !== undefined && statusOf(back).phase === 'Successful'
   const state = ended ? 'completed' : status.phase === 'InProgress' ? 'upgrading' : ''
   if (!status.attempt) return { nodeName: task.spec.nodeName, state }
   return {
@@ -43,7 +60,7 @@ export function historyRow(task: NodeUpgradeTask): HistoryRow {
       historyID: historyId(task.metadata.name, status.attempt),
       ...(status.fromVersion ? { fromVersion: status.fromVersion } : {}),
       toVersion: status.toVersion ?? task.spec.version,
-      result: resultWord(status.phase, status.outcome),
+      result: isTakenBack ? 'upgrade_failed_rollback_success' : resultWord(status.phase, status.outcome),
       ...(status.message ? { reason: status.message } : {}),
       ...(status.completionTime ? { upgradeTime: status.completionTime } : {}),
     },

@@ -3,6 +3,7 @@ import { sha256Hex, taskName } from '@upgrade-hub/core'
 import { type JobPlan, specHash } from './job-plan.ts'
 import { JOB_NAME_LABEL, JOB_UID_LABEL, RELEASE_FINALIZER } from './names.ts'
 import type { Target } from './targets.ts'
+import { statusOf } from './task-state.ts'
 
 const MAX_LABEL_VALUE = 63
 
@@ -33,6 +34,31 @@ export function taskObject(job: NodeUpgradeJob, plan: JobPlan, target: Target): 
       ...(target.reason ? { reason: target.reason } : {}),
       ...(target.message ? { message: target.message } : {}),
       ...workOf(plan),
+    },
+  }
+}
+
+/** The task that takes an upgrade back: the node restores what it kept, so there is no image to pull. */
+export function rollBackTask(job: NodeUpgradeJob, plan: JobPlan, upgrade: NodeUpgradeTask): NodeUpgradeTask {
+  const { nodeName, nodeUID = '', order } = upgrade.spec
+  const version = statusOf(upgrade).fromVersion ?? ''
+  const target: Target = version
+    ? { nodeName, nodeUID, order, wave: 0, verdict: 'Run' }
+    : { nodeName, nodeUID, order, wave: 0, verdict: 'Refused', reason: 'NoBackup' }
+  const { metadata, spec } = taskObject(job, plan, target)
+  const name = taskName({ name: job.metadata.name, uid: job.metadata.uid ?? '' }, nodeName, 'RollBack')
+  const { digests: _, checkItems: __, requireConfirmation: ___, ...work } = spec
+  return {
+    apiVersion: 'upgradehub.io/v1alpha1',
+    kind: 'NodeUpgradeTask',
+    metadata: { ...metadata, name },
+    spec: {
+      ...work,
+      purpose: 'RollBack',
+      rollbackOf: upgrade.metadata.name,
+      version,
+      image: '',
+      versionPolicy: 'AllowDowngrade',
     },
   }
 }

@@ -5,7 +5,13 @@ import { type JobPlan, ratioOf } from './job-plan.ts'
 import { toleranceSentence } from './reasons.ts'
 
 /** Why a job is over. */
-export type FinishReason = 'Completed' | 'CompletedWithFailures' | 'Cancelled' | StopReason | 'NoTargets'
+export type FinishReason =
+  | 'Completed'
+  | 'CompletedWithFailures'
+  | 'Cancelled'
+  | StopReason
+  | 'RolledBack'
+  | 'NoTargets'
 
 export interface Verdict {
   readonly reason: FinishReason
@@ -72,6 +78,7 @@ function success(reason: FinishReason, message: string): Verdict {
   return { reason, succeeded: true, message }
 }
 
-function failure(reason: FinishReason, message: string): Verdict {
+/** A verdict that is none of success. */
+export function failure(reason: FinishReason, message: string): Verdict {
   return { reason, succeeded: false, message }
 }

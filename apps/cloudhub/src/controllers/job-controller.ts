@@ -12,7 +12,7 @@ import {
   toldOf,
 } from '@upgrade-hub/rollout'
 import { JOBS, TASKS } from '../kube-api.ts'
-import { type OpenJob, taskKey } from './open-jobs.ts'
+import { namesIn, type OpenJob, taskKey } from './open-jobs.ts'
 import { Planner } from './planner.ts'
 import type { Term } from './term.ts'
 
@@ -53,6 +53,7 @@ export class JobController {
     const decision = decideJob({
       job,
       index: open?.index ?? CLOSED,
+      back: open?.back ?? CLOSED,
       node: (name) => this.#term.node(name),
       now: this.#term.now(),
       mayPlan: open !== undefined && waitMs === 0,
@@ -67,7 +68,8 @@ export class JobController {
   #openOrClose(name: string, job: NodeUpgradeJob | undefined): OpenJob | undefined {
     const known = this.#term.open.get(name)
     if (!job) {
-      if (known?.tasks.hasSynced && known.index.counts.held === 0) this.#term.open.close(name)
+      if (known?.tasks.hasSynced && known.index.counts.held + known.back.counts.held === 0)
+        this.#term.open.close(name)
       return this.#term.open.get(name)
     }
     const begun = job.metadata.finalizers?.includes(RELEASE_FINALIZER) ?? false
@@ -85,7 +87,7 @@ export class JobController {
     open.strays = extra ? notPlanned(job, open.index) : new Set()
     if (told === open.told && open.strays.size === 0) return
     open.told = told
-    for (const task of open.index.names()) this.#term.queues.tasks.add(taskKey(open.name, task))
+    for (const task of namesIn(open)) this.#term.queues.tasks.add(taskKey(open.name, task))
   }
 
   #letGoOn(open: OpenJob, { prepare = [], release = [] }: JobDecision): void {
@@ -123,6 +125,7 @@ export class JobController {
       return this.#term.write((signal) => client.patch(JOBS, name, body, { ...options, signal }))
     }
     if (write.target === 'plan') return this.#planner.plan(job, open)
+    if (write.target === 'rollback') return this.#planner.planWayBack(job, open, write.reason)
     const body = { metadata: { resourceVersion }, status: write.status }
     const stored = await this.#term.write((signal) =>
       client.patch(JOBS, name, body, { ...options, subresource: 'status', signal }),

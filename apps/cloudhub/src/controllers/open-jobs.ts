@@ -1,6 +1,6 @@
 import type { NodeUpgradeTask } from '@upgrade-hub/api'
 import { type Change, Informer } from '@upgrade-hub/kube'
-import { isEnd, JobIndex, type SlimNode, statusOf } from '@upgrade-hub/rollout'
+import { type Entry, isEnd, JobIndex, type SlimNode, statusOf } from '@upgrade-hub/rollout'
 import { TASKS } from '../kube-api.ts'
 import type { Term } from './term.ts'
 
@@ -9,6 +9,8 @@ export interface OpenJob {
   readonly name: string
   readonly uid: string
   readonly index: JobIndex
+  /** The tasks that take upgrades back. */
+  readonly back: JobIndex
   readonly tasks: Informer<NodeUpgradeTask>
   /** Tasks that the last decision on the job lets prepare. */
   permitted: ReadonlySet<string>
@@ -68,8 +70,8 @@ export class OpenJobs {
     const job = this.#jobs.get(name)
     if (!job) return
     this.#jobs.delete(name)
-    for (const task of job.index.names()) {
-      this.#leaveNode(taskKey(name, task), job.index.get(task)?.nodeName)
+    for (const task of namesIn(job)) {
+      this.#leaveNode(taskKey(name, task), entryIn(job, task)?.nodeName)
       this.#term.latest.task.forget(task)
     }
     void job.stop()
@@ -90,13 +92,14 @@ export class OpenJobs {
 
   /** Brings the index up to what is known of a task now. */
   place(job: OpenJob, name: string): NodeUpgradeTask | undefined {
-    const before = job.index.get(name)
+    const before = entryIn(job, name)
     const task = this.#term.latest.task.latest(name, job.tasks.get(name))
     const isMember = task?.spec.owner.uid === job.uid
-    if (!task || !isMember) job.index.remove(name)
-    else job.index.upsert(task, this.#term.now(), this.#term.node(task.spec.nodeName))
+    const index = task?.spec.purpose === 'RollBack' ? job.back : job.index
+    if (!task || !isMember) for (const tasks of [job.index, job.back]) tasks.remove(name)
+    else index.upsert(task, this.#term.now(), this.#term.node(task.spec.nodeName))
     // Time alone moves a task from resting to waiting, and no event tells of it.
-    if (job.index.get(name)?.state !== before?.state) this.#term.queues.jobs.add(job.name)
+    if (entryIn(job, name)?.state !== before?.state) this.#term.queues.jobs.add(job.name)
     const key = taskKey(job.name, name)
     if (task && needsNode(task)) this.#joinNode(key, task.spec.nodeName)
     else this.#leaveNode(key, task?.spec.nodeName ?? before?.nodeName)
@@ -127,6 +130,7 @@ export class OpenJobs {
       name,
       uid,
       index: new JobIndex(),
+      back: new JobIndex(),
       tasks,
       permitted: new Set(),
       strays: new Set(),
@@ -157,6 +161,17 @@ export class OpenJobs {
     tasks.delete(key)
     if (tasks.size === 0) this.#byNode.delete(nodeName)
   }
+}
+
+/** A task of a job, of whatever purpose. */
+export function entryIn({ index, back }: OpenJob, task: string): Entry | undefined {
+  return index.get(task) ?? back.get(task)
+}
+
+/** The names of all tasks of a job. */
+export function* namesIn({ index, back }: OpenJob): Generator<string> {
+  yield* index.names()
+  yield* back.names()
 }
 
 /** The key of the task queue; the name of a job has no slash. */

@@ -1,6 +1,15 @@
 import type { NodeUpgradeJob, NodeUpgradeTask } from '@upgrade-hub/api'
 import { CREATE_TIMEOUT_MS, KubeError } from '@upgrade-hub/kube'
-import { jobPlan, NODE_FIELD_MANAGER, planPatch, resolveTargets, taskObject } from '@upgrade-hub/rollout'
+import {
+  jobPlan,
+  NODE_FIELD_MANAGER,
+  planPatch,
+  resolveTargets,
+  rollBackPatch,
+  rollBackTask,
+  statusOf,
+  taskObject,
+} from '@upgrade-hub/rollout'
 import { ForeignTaskError } from '../errors.ts'
 import { JOBS, TASKS } from '../kube-api.ts'
 import type { OpenJob } from './open-jobs.ts'
@@ -37,6 +46,30 @@ export class Planner {
     )
     const note = `${names.size} nodes to upgrade to ${plan.version}`
     this.#term.teller.events([{ on: 'job', type: 'Normal', reason: 'Accepted', note }], { job })
+    return stored
+  }
+
+  /** Freezes which nodes go back: those that were upgraded. */
+  async planWayBack(
+    job: NodeUpgradeJob,
+    open: OpenJob | undefined,
+    reason: Parameters<typeof rollBackPatch>[0],
+  ): Promise<NodeUpgradeJob> {
+    const { client } = this.#term.options
+    const plan = jobPlan(job)
+    const upgraded = [...(open?.index.names() ?? [])].flatMap((name) => open?.index.get(name)?.task ?? [])
+    const wanted = upgraded
+      .filter((task) => statusOf(task).phase === 'Successful')
+      .map((task) => rollBackTask(job, plan, task))
+    await inParallel(wanted, (task) => this.#create(task, open))
+    const { name, resourceVersion } = job.metadata
+    const names = wanted.map((task) => task.metadata.name)
+    const body = { metadata: { resourceVersion }, status: rollBackPatch(reason, names) }
+    const stored = await this.#term.write((signal) =>
+      client.patch(JOBS, name, body, { subresource: 'status', fieldManager: NODE_FIELD_MANAGER, signal }),
+    )
+    const note = `${reason}: ${names.length} upgraded nodes go back to their old version`
+    this.#term.teller.events([{ on: 'job', type: 'Warning', reason: 'RollBackStarted', note }], { job })
     return stored
   }
 

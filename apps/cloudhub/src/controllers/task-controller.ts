@@ -12,7 +12,7 @@ import {
   type TaskWrite,
 } from '@upgrade-hub/rollout'
 import { TASKS } from '../kube-api.ts'
-import { jobOf, type OpenJob, taskOf } from './open-jobs.ts'
+import { entryIn, jobOf, type OpenJob, taskOf } from './open-jobs.ts'
 import type { Term } from './term.ts'
 
 /** Writes of one task in a row before others get their turn. */
@@ -131,7 +131,7 @@ export class TaskController {
   }
 
   #tell(open: OpenJob, { job, node, task }: TaskView, { events }: TaskDecision): void {
-    const stored = open.index.get(task.metadata.name)?.task
+    const stored = entryIn(open, task.metadata.name)?.task
     this.#term.teller.events(events, { job, node })
     if (stored && isEnd(statusOf(stored).phase) && !isEnd(statusOf(task).phase))
       this.#term.teller.ended(stored)
