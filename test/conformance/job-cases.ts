@@ -122,9 +122,9 @@ export const BAD_JOBS: readonly BadJob[] = [
     sentence: 'timeoutSeconds is a number of seconds',
   },
   {
-    title: 'a registry to ask for digests',
-    spec: { ...base, imageDigestGatter: { registryAPI: { host: 'h', token: 't' } } },
-    sentence: 'imageDigestGatter.registryAPI is not served',
+    title: 'a registry to ask for digests that is no host',
+    spec: { ...base, imageDigestGatter: { registryAPI: { host: 'user@h', token: 't' } } },
+    sentence: 'imageDigestGatter.registryAPI has a host such as registry.example:5000',
   },
   {
     title: 'a digest that is none',

@@ -36,10 +36,13 @@ export const NodeUpgradeJobSpec = Type.Object(
           registryAPI: Type.Optional(
             Type.Object(
               {
-                host: Type.String({ description: 'The registry to ask.', maxLength: 253 }),
-                token: Type.String({ description: 'The token to ask with.', maxLength: 8192 }),
+                host: Type.String({ description: 'The registry to ask, with its port.', maxLength: 253 }),
+                token: Type.String({ description: 'The bearer token to ask with.', maxLength: 8192 }),
               },
-              { description: 'Not served: give the digest itself.' },
+              {
+                description:
+                  'Each node asks this registry for the digest of the image, too, and refuses another than it says.',
+              },
             ),
           ),
         },

@@ -84,12 +84,14 @@ export const SPEC_RULES: readonly CelRule[] = [
     message: 'upgradeTool knows keadm',
     fieldPath: '.upgradeTool',
   }),
-  onCreate('!has(self.imageDigestGatter) || !has(self.imageDigestGatter.registryAPI)', {
-    message:
-      'imageDigestGatter.registryAPI is not served: give the digest itself as amd64, arm64 or value, or in upgradeHub.digests',
-    reason: 'FieldValueForbidden',
-    fieldPath: '.imageDigestGatter',
-  }),
+  onCreate(
+    "!has(self.imageDigestGatter) || !has(self.imageDigestGatter.registryAPI) || (self.imageDigestGatter.registryAPI.host.matches('^[A-Za-z0-9.-]+(:[0-9]{1,5})?$') && self.imageDigestGatter.registryAPI.token.matches('^[!-~]+$'))",
+    {
+      message:
+        'imageDigestGatter.registryAPI has a host such as registry.example:5000, and a token without spaces',
+      fieldPath: '.imageDigestGatter',
+    },
+  ),
   onCreate(
     "!has(self.imageDigestGatter) || ((!has(self.imageDigestGatter.amd64) || self.imageDigestGatter.amd64.matches('^(sha256:[a-f0-9]{64})?$')) && (!has(self.imageDigestGatter.arm64) || self.imageDigestGatter.arm64.matches('^(sha256:[a-f0-9]{64})?$')) && (!has(self.imageDigestGatter.value) || self.imageDigestGatter.value.matches('^(sha256:[a-f0-9]{64})?$')))",
     {

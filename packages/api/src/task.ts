@@ -186,6 +186,15 @@ export const TaskSpec = Type.Object(
         maxProperties: 16,
       }),
     ),
+    registryAPI: Type.Optional(
+      Type.Object(
+        {
+          host: Type.String({ description: 'The registry to ask.', maxLength: 253 }),
+          token: Type.String({ description: 'The bearer token to ask with.', maxLength: 8192 }),
+        },
+        { description: 'Who else must say that the image has this digest.' },
+      ),
+    ),
     checkItems: list(Type.String({ maxLength: 16 }), { description: 'What is checked first.', maxItems: 16 }),
     requireConfirmation: flag('Wait on the node for a confirmation.'),
     versionPolicy: oneOf(VERSION_POLICIES, { description: 'UpgradeOnly or AllowDowngrade.' }),

@@ -16,6 +16,7 @@ import {
 } from './manifest.ts'
 import { type RawManifest, Repository } from './repository.ts'
 import type { PullLimits, RegistrySettings } from './settings.ts'
+import type { Session } from './source.ts'
 import { sourcesOf } from './sources.ts'
 import { createTransport } from './transport.ts'
 
@@ -25,6 +26,11 @@ export interface PullOptions {
   readonly digest?: string
   /** `{os}/{arch}[/{variant}]` → the manifest, or the index above it, that must be found for it. */
   readonly digests?: Readonly<Record<string, string>>
+  /**
+   * Another registry that must say the same digest for the tag, asked with a bearer token. It must be allowed like any
+   * other; no mirror stands in for it.
+   */
+  readonly registryApi?: { readonly host: string; readonly token: string }
   readonly platform: Platform
   /** Absolute paths in the image; each must be a regular file, and their last parts must differ. */
   readonly files: readonly string[]
@@ -54,8 +60,7 @@ export interface PulledImage {
  * @throws OciError, or the signal's reason when it aborts
  */
 export async function pullImage(options: PullOptions): Promise<PulledImage> {
-  const { clock, limits, registry: settings, image } = options
-  const sources = sourcesOf(image.registry, image.repository, settings)
+  const { clock, limits, registry: settings } = options
   const deadline = new AbortController()
   const timer = clock.after(limits.deadlineMs, () =>
     deadline.abort(new OciError('OCI_DEADLINE', `not done after ${limits.deadlineMs / 1000} s`)),
@@ -63,8 +68,8 @@ export async function pullImage(options: PullOptions): Promise<PulledImage> {
   const signal = AbortSignal.any([options.signal, deadline.signal])
   const transport = createTransport(settings, limits)
   try {
-    const repository = new Repository(sources, { settings, limits, clock, signal, transport })
-    return await pull({ ...options, signal }, repository)
+    const session = { settings, limits, clock, signal, transport }
+    return await pull({ ...options, signal }, session)
   } catch (error) {
     if (signal.aborted) throw signal.reason
     throw error
@@ -74,10 +79,12 @@ export async function pullImage(options: PullOptions): Promise<PulledImage> {
   }
 }
 
-async function pull(options: PullOptions, repository: Repository): Promise<PulledImage> {
+async function pull(options: PullOptions, session: Session): Promise<PulledImage> {
   const { image, digest, platform, into } = options
+  const repository = new Repository(sourcesOf(image, options.registry), session)
   const first = await repository.manifest(digest ?? image.digest ?? image.tag ?? 'latest')
   const { manifest, manifestDigest } = await resolve(repository, first, platform)
+  await checkRegistryApi(options, session, first.digest)
   checkPinned(options, [first.digest, manifestDigest])
   const config = parseConfig(await repository.smallBlob(manifest.config))
   checkConfig(config, platform)
@@ -124,6 +131,21 @@ function checkPinned({ digests = {}, platform }: PullOptions, found: readonly st
   const wanted = digests[name] ?? digests[`${platform.os}/${platform.arch}`]
   if (wanted === undefined || found.includes(wanted)) return
   throw new OciError('OCI_DIGEST_MISMATCH', `the image for ${name} is ${found.join(' / ')}, not ${wanted}`)
+}
+
+/** @see `imageDigestGatter.registryAPI` of KubeEdge's NodeUpgradeJob */
+async function checkRegistryApi(
+  { image, registryApi }: PullOptions,
+  session: Session,
+  found: string,
+): Promise<void> {
+  if (!registryApi) return
+  const { host, token } = registryApi
+  const sources = sourcesOf({ ...image, registry: host }, { ...session.settings, mirrors: {} })
+  const api = new Repository(sources, session, { authorization: `Bearer ${token}` })
+  const { digest } = await api.manifest(image.tag ?? image.digest ?? 'latest')
+  if (digest === found) return
+  throw new OciError('OCI_DIGEST_MISMATCH', `${host} says that the image is ${digest}, and it is ${found}`)
 }
 
 interface Layers {

@@ -22,9 +22,10 @@ export class Repository {
   readonly #session: Session
   readonly #clients: SourceClient[]
 
-  constructor(sources: readonly Source[], session: Session) {
+  /** `login` is the header of one who needs no challenge. */
+  constructor(sources: readonly Source[], session: Session, login?: Readonly<Record<string, string>>) {
     this.#session = session
-    this.#clients = sources.map((source) => new SourceClient(source, session))
+    this.#clients = sources.map((source) => new SourceClient(source, session, login))
   }
 
   /** A manifest by tag or digest. @throws OciError OCI_DIGEST_MISMATCH when no source has what was asked for */

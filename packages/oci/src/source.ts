@@ -37,17 +37,21 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 export class SourceClient {
   readonly #source: Source
   readonly #session: Session
-  #login: Record<string, string> = {}
+  readonly #isLoggedIn: boolean
+  #login: Readonly<Record<string, string>>
 
-  constructor(source: Source, session: Session) {
+  /** `login` is the header of one who needs no challenge, and who takes none up. */
+  constructor(source: Source, session: Session, login?: Readonly<Record<string, string>>) {
     this.#source = source
     this.#session = session
+    this.#isLoggedIn = login !== undefined
+    this.#login = login ?? {}
   }
 
   /** Asks for a path below the repository. Only 200 and, for a range, 206 and 416 come back. @throws OciError */
   async get(path: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
     let url = new URL(path, this.#source.base)
-    let loggedIn = false
+    let loggedIn = this.#isLoggedIn
     for (let hops = 0; hops <= this.#session.limits.maxRedirects; ) {
       // A redirect leads to somebody else's storage: it never sees the login.
       const isOurs = url.origin === this.#source.base.origin

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { RegistrySettings } from './settings.ts'
 import { isNamed, sourcesOf } from './sources.ts'
 
 const settings = {
@@ -7,7 +8,8 @@ const settings = {
   mirrors: { 'docker.io': ['mirror.example:5000', 'docker.io'] },
 }
 
-const basesOf = (...args: Parameters<typeof sourcesOf>) => sourcesOf(...args).map(({ base }) => base.href)
+const basesOf = (registry: string, repository: string, of: RegistrySettings) =>
+  sourcesOf({ registry, repository }, of).map(({ base }) => base.href)
 
 describe('who is asked for a repository', () => {
   it('is each mirror that the operator named, in order, by its own scheme', () => {
@@ -29,7 +31,7 @@ describe('who is asked for a repository', () => {
 
   it('is nobody for a registry that is not allowed, mirrored or not', () => {
     const closed = { ...settings, allow: ['plain.example'] }
-    expect(() => sourcesOf('docker.io', 'a/b', closed)).toThrow(/not allowed/)
+    expect(() => basesOf('docker.io', 'a/b', closed)).toThrow(/not allowed/)
   })
 })
 

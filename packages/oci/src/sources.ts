@@ -1,3 +1,4 @@
+import type { ImageReference } from '@upgrade-hub/core'
 import { OciError } from './errors.ts'
 import type { RegistrySettings } from './settings.ts'
 
@@ -13,7 +14,10 @@ export interface Source {
 const API_HOSTS: ReadonlyMap<string, string> = new Map([['docker.io', 'registry-1.docker.io']])
 
 /** Who is asked for a repository, in order. @throws OciError OCI_NOT_ALLOWED for a registry that may not be asked */
-export function sourcesOf(registry: string, repository: string, settings: RegistrySettings): Source[] {
+export function sourcesOf(
+  { registry, repository }: Pick<ImageReference, 'registry' | 'repository'>,
+  settings: RegistrySettings,
+): Source[] {
   const { allow, plainHttp, mirrors } = settings
   if (allow.length > 0 && !allow.includes(registry))
     throw new OciError('OCI_NOT_ALLOWED', `the registry ${registry} is not allowed on this node`)

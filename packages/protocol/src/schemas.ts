@@ -150,6 +150,13 @@ export const Prepare = Type.Object({
   VersionPolicy: Type.Union([Type.Literal('UpgradeOnly'), Type.Literal('AllowDowngrade')]),
   /** `{os}/{arch}[/{variant}]` → manifest digest */
   Digests: Type.Record(Type.String({ maxLength: 96 }), Digest),
+  /** Who else must say that the image has the digest that was found. */
+  RegistryAPI: Type.Optional(
+    Type.Object({
+      Host: Type.String({ pattern: '^[A-Za-z0-9.-]+(:[0-9]{1,5})?$', maxLength: 253 }),
+      Token: Type.String({ pattern: '^[!-~]+$', maxLength: 8192 }),
+    }),
+  ),
 })
 export type Prepare = Static<typeof Prepare>
 

@@ -46,6 +46,8 @@ export interface JobPlan {
   readonly versionPolicy: NonNullable<UpgradeHubSpec['versionPolicy']>
   /** By `{os}/{arch}[/{variant}]`. */
   readonly digests: Readonly<Record<string, string>>
+  /** Who else must say what the digest is. */
+  readonly registryAPI?: { readonly host: string; readonly token: string }
   readonly checkItems: readonly string[]
   readonly requireConfirmation: boolean
   readonly minReadySeconds: number
@@ -119,6 +121,7 @@ function planOf(spec: NodeUpgradeJobSpec): JobPlan {
     retry: { limit: ours.retry?.limit ?? 0, backoffSeconds: ours.retry?.backoffSeconds ?? 60 },
     versionPolicy: ours.versionPolicy ?? 'UpgradeOnly',
     digests: digestsOf(spec),
+    ...(spec.imageDigestGatter?.registryAPI ? { registryAPI: spec.imageDigestGatter.registryAPI } : {}),
     checkItems: spec.checkItems ?? [],
     requireConfirmation: spec.requireConfirmation ?? false,
     minReadySeconds: ours.health?.minReadySeconds ?? 10,

@@ -44,6 +44,13 @@ describe('taskObject', () => {
     expect(task().spec.probes).toBeUndefined()
   })
 
+  it('names the registry that must say the same digest, where the job does', () => {
+    const registryAPI = { host: 'registry.example', token: 't' }
+    const job = aJob({ imageDigestGatter: { registryAPI } })
+    expect(taskObject(job, jobPlan(job), target).spec.registryAPI).toEqual(registryAPI)
+    expect(task().spec).not.toHaveProperty('registryAPI')
+  })
+
   it('has the same name for ever, and another for each node and job', () => {
     expect(task()).toEqual(task())
     const names = [task(), task('job', 'n2'), task('job2')].map(({ metadata }) => metadata.name)

@@ -74,6 +74,7 @@ function workOf(plan: JobPlan) {
     version: plan.version,
     image: plan.image,
     ...(Object.keys(plan.digests).length > 0 ? { digests: { ...plan.digests } } : {}),
+    ...(plan.registryAPI ? { registryAPI: plan.registryAPI } : {}),
     ...(plan.checkItems.length > 0 ? { checkItems: [...plan.checkItems] } : {}),
     ...(plan.requireConfirmation ? { requireConfirmation: true } : {}),
     versionPolicy: plan.versionPolicy,

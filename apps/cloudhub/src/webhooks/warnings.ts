@@ -48,8 +48,8 @@ function countTargets(
 }
 
 function notPinned({ image = '', imageDigestGatter, upgradeHub }: NodeUpgradeJobSpec): string[] {
-  const { amd64, arm64, value } = imageDigestGatter ?? {}
-  const isPinned = image.includes('@sha256:') || [amd64, arm64, value].some(Boolean)
+  const { amd64, arm64, value, registryAPI } = imageDigestGatter ?? {}
+  const isPinned = image.includes('@sha256:') || [amd64, arm64, value, registryAPI].some(Boolean)
   if (isPinned || Object.keys(upgradeHub?.digests ?? {}).length > 0) return []
   return ['the image is named by tag only: the digest that the first node finds becomes that of the job']
 }

@@ -11,7 +11,7 @@ export async function downloadLayer(host: string, layer: Descriptor, path: strin
   const transport = createTransport(settings, limits)
   const { signal } = new AbortController()
   const session = { settings, limits, clock: systemClock, signal, transport }
-  const repository = new Repository(sourcesOf(host, 'team/edge', settings), session)
+  const repository = new Repository(sourcesOf({ registry: host, repository: 'team/edge' }, settings), session)
   try {
     await repository.download(layer, path, () => undefined)
   } finally {

@@ -222,6 +222,16 @@ describe('what is asked of a node', { timeout: TIMEOUT_MS }, () => {
     expect(await node.starts()).toEqual(['v1.0.0'])
   })
 
+  it('has the registry that must say the same digest, which is asked with the token of the job', async () => {
+    const { ports } = testPorts(agentProgram('v1.1.0'))
+    const asked: unknown[] = []
+    const pull: typeof ports.pull = (request) => (asked.push(request.registryApi), ports.pull(request))
+    const RegistryAPI = { Host: 'registry.example', Token: 't' }
+    const { run } = await begin(agentProgram('v1.1.0'), { RegistryAPI, ports: { pull } })
+    await run()
+    expect(asked).toEqual([{ host: 'registry.example', token: 't' }])
+  })
+
   it('may be asked again with a higher number after a refusal', async () => {
     let fails = true
     const { ports } = testPorts(agentProgram('v1.1.0'))

@@ -13,6 +13,8 @@ export interface PullRequest {
   readonly image: ImageReference
   readonly digest?: string
   readonly digests: Readonly<Record<string, string>>
+  /** Who else must say that the image has the digest that was found; the token is for that host alone. */
+  readonly registryApi?: { readonly host: string; readonly token: string }
   readonly platform: Platform
   /** Absolute paths in the image. */
   readonly files: readonly string[]

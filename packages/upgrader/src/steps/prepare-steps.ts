@@ -87,6 +87,7 @@ export async function awaitConfirmation({
 
 async function pullFiles(context: StepContext, folder: string): Promise<Facts> {
   const { component, prepare, paths, clock, signal } = context
+  const { RegistryAPI } = prepare
   const names = [component.binary, ...component.companions]
   const targets = await programTargets(component)
   const inImage = (name: string) => join(IMAGE_FOLDER, basename(name))
@@ -95,6 +96,7 @@ async function pullFiles(context: StepContext, folder: string): Promise<Facts> {
     image: imageForVersion(prepare.Image, prepare.Version),
     ...(prepare.ImageDigest ? { digest: prepare.ImageDigest } : {}),
     digests: prepare.Digests,
+    ...(RegistryAPI ? { registryApi: { host: RegistryAPI.Host, token: RegistryAPI.Token } } : {}),
     platform: hostPlatform(),
     files: names.map(inImage),
     into: folder,

@@ -87,6 +87,9 @@ function prepareOf(task: NodeUpgradeTask): Prepare {
     },
     VersionPolicy: spec.versionPolicy,
     Digests: spec.digests ?? {},
+    ...(spec.registryAPI
+      ? { RegistryAPI: { Host: spec.registryAPI.host, Token: spec.registryAPI.token } }
+      : {}),
   }
 }
 

@@ -61,6 +61,15 @@ describe('intentFrame', () => {
     expect(validate('Prepare', frame?.content)).toMatchObject({ Health: { minReadySeconds: 10, probes } })
   })
 
+  it('has the registry that must say the same digest, where the job names one', () => {
+    const task = makeTask()
+    expect(validate('Prepare', intentFrame(task, now)?.content)).not.toHaveProperty('RegistryAPI')
+    const spec = { ...task.spec, registryAPI: { host: 'registry.example:5000', token: 't' } }
+    expect(validate('Prepare', intentFrame({ ...task, spec }, now)?.content)).toMatchObject({
+      RegistryAPI: { Host: 'registry.example:5000', Token: 't' },
+    })
+  })
+
   it('carries a permission as a duration, rounded down', () => {
     const frame = intentFrame(proceeding(), now + 500)
     expect(validate('Proceed', frame?.content)).toMatchObject({
