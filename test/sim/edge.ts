@@ -69,6 +69,7 @@ export class SimEdge {
   #boot = 0
   #refusedOnce = false
   #posting = false
+  #reports = 0
 
   constructor(
     world: World,
@@ -294,7 +295,10 @@ export class SimEdge {
 
   /** What the Node comes to say, by its kubelet or, after a while of silence, without it. */
   #reportReady(ready: boolean, ms: number): void {
+    const report = ++this.#reports
     this.#world.after(ms, () => {
+      // What was to be said before the newest is no longer true.
+      if (report !== this.#reports) return
       const node = this.#api.get('node', this.name)
       if (node?.metadata.uid !== this.nodeUID) return
       const conditions = [{ type: 'Ready', status: ready && !this.gone ? 'True' : 'False' }]
