@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { messageOf, systemClock } from '@upgrade-hub/core'
 import { createLightLogger, redact } from '@upgrade-hub/observability/light'
 import { loadEdgeConfig } from '@upgrade-hub/upgrader'
-import { stringify } from 'yaml'
+import { dump } from 'js-yaml'
 import { runEdgeHub } from './run.ts'
 import { EDGE_VERSION } from './version.ts'
 
@@ -39,7 +39,7 @@ async function main(): Promise<number> {
   if (values.help) return print(USAGE)
   if (values.version) return print(`${EDGE_VERSION}\n`)
   const config = await loadEdgeConfig(values.config)
-  if (values['print-config']) return print(stringify(redact(config)))
+  if (values['print-config']) return print(dump(redact(config)))
   const log = createLightLogger({ level: config.logLevel, name: 'edgehub' })
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort())

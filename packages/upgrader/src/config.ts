@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { ConfigError, messageOf } from '@upgrade-hub/core'
 import { problemsOf, Type, withDefaults } from '@upgrade-hub/core/schema'
 import { HealthProbe } from '@upgrade-hub/protocol'
+import { CORE_SCHEMA, load } from 'js-yaml'
 import type { Static } from 'typebox'
-import { parse } from 'yaml'
 import { probeProblem } from './probe-rules.ts'
 
 const strict = { additionalProperties: false }
@@ -163,7 +163,7 @@ export function componentOf(config: EdgeConfig, name: string): Component | undef
 
 function parseYaml(text: string, source: string): unknown {
   try {
-    return parse(text, { maxAliasCount: 0 }) as unknown
+    return load(text, { schema: CORE_SCHEMA })
   } catch (error) {
     throw new ConfigError(source, [messageOf(error)])
   }

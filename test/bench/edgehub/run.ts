@@ -8,8 +8,8 @@ import { parseArgs } from 'node:util'
 import { systemClock } from '@upgrade-hub/core'
 import { DEFAULT_PROJECT_ID, encodeFrame } from '@upgrade-hub/protocol'
 import { createNode } from '@upgrade-hub/upgrader/testing'
-import { build } from 'esbuild'
 import { stringify } from 'yaml'
+import { bundle } from '../../../apps/node-package/src/bundle.ts'
 import { atMost, type BenchReport, type Figure, plain } from '../report.ts'
 import { type BenchHub, startBenchHub } from './hub.ts'
 
@@ -53,17 +53,9 @@ export async function run(args: string[]): Promise<BenchReport> {
 }
 
 /** As it is shipped: one file. */
-async function bundled(main: string, folder: string): Promise<string> {
-  const outfile = join(folder, main === BARE ? 'bare.cjs' : 'edgehub.cjs')
-  await build({
-    entryPoints: [main],
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    minify: true,
-    outfile,
-    logLevel: 'silent',
-  })
+async function bundled(entry: string, folder: string): Promise<string> {
+  const outfile = join(folder, entry === BARE ? 'bare.cjs' : 'edgehub.cjs')
+  await bundle({ entry, outfile, node: process.execPath })
   return outfile
 }
 
