@@ -19,7 +19,10 @@ const LOCAL = new Set([
   'EACCES',
   'EPERM',
   'EEXIST',
+  'EFBIG',
+  'EISDIR',
   'ELOOP',
+  'ENOTDIR',
   'ENOENT',
 ])
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -121,6 +121,20 @@ describe('what an earlier pull has left', () => {
     await bench.publish([[BIG]])
     await leave(content())
     expect((await pull(1)).files[FILE]?.size).toBe(SIZE)
+  })
+
+  it('as a link to somewhere else is not followed (S34)', async () => {
+    await bench.publish([[BIG]])
+    const canary = join(bench.into, '..', `canary-${process.pid}`)
+    await writeFile(canary, 'untouched')
+    await mkdir(join(bench.into, 'layers'))
+    const path = join(bench.into, 'layers', bench.layers()[0]?.digest.replace('sha256:', '') ?? '')
+    await symlink(canary, path)
+    await expect(pull(3)).rejects.toMatchObject({ code: 'ELOOP' })
+    expect(await readFile(canary, 'utf8')).toBe('untouched')
+    expect(clock.slept).toEqual([])
+    expect((await pull(0)).files[FILE]?.size).toBe(SIZE)
+    await rm(canary)
   })
 
   it('of other layers, and half of a file, goes', async () => {

@@ -18,10 +18,18 @@ export interface Ended {
   readonly err: string
 }
 
-/** Runs edgeadm as a process of its own, to its end. `fault` names the point where it kills itself with SIGKILL. */
-export async function runEdgeadm(args: readonly string[], fault?: string): Promise<Ended> {
+/**
+ * Runs edgeadm as a process of its own, to its end. `fault` names the point where it kills itself with SIGKILL; so does
+ * `kill` when it aborts.
+ */
+export async function runEdgeadm(
+  args: readonly string[],
+  fault?: string,
+  kill?: AbortSignal,
+): Promise<Ended> {
   const env = { ...CACHE, ...(fault === undefined ? {} : { UPGRADE_HUB_FAULT: `${fault}:kill` }) }
   const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  kill?.addEventListener('abort', () => child.kill('SIGKILL'))
   const [out, err, [code, signal]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

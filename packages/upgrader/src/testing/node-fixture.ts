@@ -24,6 +24,8 @@ export interface NodeOptions {
   readonly version?: string
   /** `host:port` of the registry, asked by HTTP. */
   readonly registry?: string
+  /** More of the configuration of registries. */
+  readonly registrySettings?: object
   readonly https?: string
   readonly certificates?: EdgeConfig['certificates']
   /** What is installed; a good agent of `version` when absent. */
@@ -101,13 +103,13 @@ export function prepareFor(options: Partial<Prepare> & { readonly Image: string 
 function configOf(
   root: string,
   startsLog: string,
-  { registry, https, certificates, component }: NodeOptions,
+  { registry, registrySettings, https, certificates, component }: NodeOptions,
 ): object {
   return {
     nodeName: 'edge-1',
     hub: { websocket: 'wss://127.0.0.1:1', https: https ?? 'https://127.0.0.1:1' },
     certificates: certificates ?? { ca: join(root, 'ca'), cert: join(root, 'cert'), key: join(root, 'key') },
-    registry: { plainHttp: registry ? [registry] : [] },
+    registry: { plainHttp: registry ? [registry] : [], ...registrySettings },
     components: [
       {
         name: 'edgecore',
