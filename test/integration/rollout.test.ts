@@ -236,4 +236,22 @@ describePlanes('a job goes as it is told', (plane) => {
       'v1.11.0',
     ])
   })
+
+  it('skips a node that another job holds (busyPolicy), and goes when its time is over (ttlSecondsAfterFinished)', async () => {
+    const names = namesOf(await fleet(1, { ...FINE, upgradeMs: 2_000 }))
+    const first = await create(names, {})
+    await until('the node is held', async () =>
+      (await tasksOf(first)).some(({ status }) => status?.phase === 'InProgress'),
+    )
+    const second = await create(
+      names,
+      { version: 'v1.13.0', upgradeHub: { busyPolicy: 'Skip' } },
+      { ttlSecondsAfterFinished: 0 },
+    )
+    await until(
+      'the second job is gone',
+      async () => (await call(plane, 'GET', `${JOBS}/${second}`)).status === 404,
+    )
+    expect((await ends(first)).status).toMatchObject({ phase: 'Completed' })
+  })
 })

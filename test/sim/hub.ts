@@ -233,6 +233,7 @@ export class SimHub {
       const at = !job.status?.plan && now < this.#planFrom ? this.#planFrom : wakeAt
       return this.#done(key, at === undefined ? undefined : Math.max(10, at - now))
     }
+    if (write.target === 'delete') return this.#done(key)
     if (write.target === 'plan') return this.#plan(key, job)
     if (write.target === 'rollback') return this.#planWayBack(key, job, write.reason)
     const { resourceVersion } = job.metadata

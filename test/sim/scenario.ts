@@ -169,6 +169,7 @@ function jobOf(random: Random, names: readonly string[], fixed: object): NodeUpg
         retry: random.pick([{}, { limit: 1 }, { limit: 2, backoffSeconds: 5 }]),
         ...(random.chance(0.4) ? { waves: random.pick(WAVES) } : {}),
         ...(random.chance(0.3) ? { window: random.pick(WINDOWS) } : {}),
+        busyPolicy: random.pick(['Wait', 'Wait', 'Skip'] as const),
         onFailure: random.pick(['Stop', 'Pause', 'RollBack', 'RollBack'] as const),
         ...(random.chance(0.3) ? { maxUnavailable: random.pick([1, 3, '50%']) } : {}),
         ...(random.chance(0.3) ? { progressDeadlineSeconds: random.pick([120, 1_800]) } : {}),

@@ -17,6 +17,10 @@ export const JobControl = Type.Object(
       'Takes the place of spec.failureTolerate: a ratio from 0 to 1 as text. Lets a job go on that onFailure Pause holds. A job that has stopped stays stopped.',
       { pattern: RATIO, maxLength: 32 },
     ),
+    ttlSecondsAfterFinished: integer(
+      'Seconds after its end when the job is deleted. Default: 30 days, the newest 20 jobs apart.',
+      { minimum: 0, maximum: 315_360_000 },
+    ),
     adopt: flag('Run a job that another controller had begun. Default false.'),
   },
   { description: 'The mutable half: what an operator may change while the job runs.' },

@@ -10,6 +10,7 @@ const Digest = Type.String({ pattern: '^sha256:[a-f0-9]{64}$', maxLength: 71 })
 
 export const ISOLATIONS = ['None', 'Cordon'] as const
 export const VERSION_POLICIES = ['UpgradeOnly', 'AllowDowngrade'] as const
+export const BUSY_POLICIES = ['Wait', 'Skip'] as const
 export const OFFLINE_POLICIES = ['Skip', 'Queue', 'Fail'] as const
 export const ON_FAILURE = ['Stop', 'Pause', 'RollBack'] as const
 export const KEEP_CORDONED_ENDS = ['RollbackFailed', 'Failure', 'Unknown'] as const
@@ -85,6 +86,12 @@ export const UpgradeHubSpec = Type.Object(
         },
         { description: 'What happens to nodes that are away.', default: {} },
       ),
+    ),
+    busyPolicy: Type.Optional(
+      oneOf(BUSY_POLICIES, {
+        description: 'A node that another upgrade holds: Wait until it is free, or Skip it. Default Wait.',
+        default: 'Wait',
+      }),
     ),
     versionPolicy: Type.Optional(
       oneOf(VERSION_POLICIES, {

@@ -155,6 +155,38 @@ describe('a plan', () => {
   })
 })
 
+describe('a finished job', () => {
+  const finished = (control: object = {}) =>
+    aJob(
+      {},
+      {
+        control,
+        status: {
+          observedGeneration: 1,
+          completionTime: time(0),
+          conditions: [condition('Finished', 'True', 'Completed')],
+        },
+      },
+    )
+  const ask = (control: object, now: number, newer = 0) => {
+    const view = { ...scene([]), job: finished(control) }
+    return decide(view, { now, newer })
+  }
+  const DAY = 86_400
+
+  it('is kept for 30 days, the newest twenty for ever', () => {
+    expect(ask({}, at(31 * DAY), 19)).toEqual({})
+    expect(ask({}, at(29 * DAY), 20)).toEqual({ wakeAt: at(30 * DAY) })
+    expect(ask({}, at(30 * DAY), 20).write).toEqual({ target: 'delete' })
+  })
+
+  it('goes when its own time is over, which may be said later', () => {
+    expect(ask({ ttlSecondsAfterFinished: 60 }, at(59))).toEqual({ wakeAt: at(60) })
+    expect(ask({ ttlSecondsAfterFinished: 60 }, at(60)).write).toEqual({ target: 'delete' })
+    expect(ask({ ttlSecondsAfterFinished: 99 * DAY }, at(60 * DAY), 50)).toEqual({ wakeAt: at(99 * DAY) })
+  })
+})
+
 describe('a failed node that control.retry asks to be tried again', () => {
   const failed = { ...ENDED('Failure', 'HealthFailed'), attempt: 1, outcome: 'RolledBack' }
   const isFinal = (decision: JobDecision) => 'True' === conditionsIn(decision)['Finished']?.split(' ')[0]

@@ -3,6 +3,7 @@ import { rfc3339 } from '@upgrade-hub/core'
 import { withConditions } from './conditions.ts'
 import { decideRun } from './decide-run.ts'
 import type { HubEvent } from './decisions.ts'
+import { expiresAt } from './expiry.ts'
 import { isFinished, type StopReason } from './halt.ts'
 import type { JobIndex } from './job-index.ts'
 import { jobPlan } from './job-plan.ts'
@@ -22,6 +23,8 @@ export interface JobView {
   readonly now: number
   /** A leader that is new waits before it plans, until no create of its forerunner can arrive. */
   readonly mayPlan: boolean
+  /** How many jobs have finished after this one; asked of finished jobs only. */
+  readonly newer?: number
   /** Planned tasks that the index lacks are known to be gone, not only late. */
   readonly complete: boolean
   /** When the status and a release were last written; 0 for never. */
@@ -32,6 +35,8 @@ export type JobWrite =
   | { readonly target: 'finalizers'; readonly finalizers: readonly string[] }
   /** Create the tasks, then write `planPatch`. */
   | { readonly target: 'plan' }
+  /** Its time after the end is over. */
+  | { readonly target: 'delete' }
   /** Create the tasks that take upgrades back, then write `rollBackPatch`. */
   | { readonly target: 'rollback'; readonly reason: StopReason }
   | {
@@ -119,9 +124,11 @@ function decideDeletion(view: JobView): JobDecision {
 }
 
 /** Terminal conditions never flip; an edit of `control` is only seen to have been seen. */
-function refreshFinished({ job, now }: JobView): JobDecision {
+function refreshFinished({ job, now, newer = 0 }: JobView): JobDecision {
   const generation = job.metadata.generation ?? 0
-  if (job.status?.observedGeneration === generation) return {}
+  const wakeAt = expiresAt(job, newer)
+  if (wakeAt !== undefined && now >= wakeAt) return { write: { target: 'delete' } }
+  if (job.status?.observedGeneration === generation) return wakeAt === undefined ? {} : { wakeAt }
   const status = { observedGeneration: generation, conditions: withConditions(job, [], now) }
   return { write: { target: 'status', status, flush: false, release: false } }
 }

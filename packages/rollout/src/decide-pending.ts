@@ -35,6 +35,8 @@ export function decidePending(view: TaskView): TaskDecision {
 
 function decideRunning(view: TaskView, plan: JobPlan, paused: boolean): TaskDecision {
   const { task, now } = view
+  if (isToSkip(view, plan))
+    return finish(view, { ...endOf('Busy', undefined, 'Skipped'), outcome: 'Skipped' })
   switch (taskState(task, now)) {
     case 'waiting':
       return releaseStrayHold(view) ?? (view.mayPrepare && !paused ? prepare(view) : {})
@@ -52,6 +54,14 @@ function decideRunning(view: TaskView, plan: JobPlan, paused: boolean): TaskDeci
     default:
       return {}
   }
+}
+
+/** Another upgrade holds the node, or the node has said so, and the job does not wait for that. */
+function isToSkip({ task, node }: TaskView, { busyPolicy }: JobPlan): boolean {
+  if (busyPolicy === 'Wait') return false
+  const answer = currentAnswer(statusOf(task))
+  const isHeld = node?.hold !== undefined && !holds(node, task)
+  return isHeld || (answer?.value === 'refused' && answer.code === 'Busy')
 }
 
 /** Between a refused `proceed` and the next `prepare` a node is never ours. */

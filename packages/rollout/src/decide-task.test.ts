@@ -540,3 +540,28 @@ describe('an ended task', () => {
     })
   })
 })
+
+describe('a node that another upgrade holds', () => {
+  const hold = { task: 'x', taskUID: 'x', epoch: 1, previousUnschedulable: false, takenAt: '' }
+  const busy = (busyPolicy: 'Wait' | 'Skip', status: Partial<TaskStatus> = {}, node = aNode({ hold })) => {
+    const job = aJob({ upgradeHub: { busyPolicy } })
+    return decideTask(aView({ job, task: aTask(status, job), node, released: true })).write
+  }
+
+  it('is waited for, unless the job skips it (R17)', () => {
+    expect(busy('Wait', PREPARED)).toBeUndefined()
+    for (const status of [{}, PREPARED])
+      expect(busy('Skip', status)).toMatchObject({
+        status: { phase: 'Skipped', reason: 'Busy', outcome: 'Skipped' },
+      })
+  })
+
+  it('is skipped too when only the node knows of the other one', () => {
+    const refused = {
+      ...PREPARED,
+      edge: { attempt: 1, seq: 3, answer: { seq: 1, value: 'refused', code: 'Busy' } },
+    }
+    expect(busy('Skip', refused, aNode())).toMatchObject({ status: { phase: 'Skipped' } })
+    expect(busy('Wait', refused, aNode())).toMatchObject({ status: { phase: 'Pending' } })
+  })
+})

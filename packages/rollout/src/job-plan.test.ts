@@ -16,6 +16,7 @@ describe('jobPlan', () => {
       timeoutSeconds: 300,
       maxConcurrent: 1,
       prepareAhead: 0,
+      busyPolicy: 'Wait',
       retry: { limit: 0, backoffSeconds: 60 },
       tolerance: 0.1,
       isolation: 'Cordon',

@@ -43,6 +43,7 @@ export interface JobPlan {
   readonly progressDeadlineSeconds?: number
   readonly onFailure: NonNullable<UpgradeHubSpec['onFailure']>
   readonly retry: { readonly limit: number; readonly backoffSeconds: number }
+  readonly busyPolicy: NonNullable<UpgradeHubSpec['busyPolicy']>
   readonly versionPolicy: NonNullable<UpgradeHubSpec['versionPolicy']>
   /** By `{os}/{arch}[/{variant}]`. */
   readonly digests: Readonly<Record<string, string>>
@@ -119,6 +120,7 @@ function planOf(spec: NodeUpgradeJobSpec): JobPlan {
     ...(ours.progressDeadlineSeconds ? { progressDeadlineSeconds: ours.progressDeadlineSeconds } : {}),
     onFailure: ours.onFailure ?? 'Stop',
     retry: { limit: ours.retry?.limit ?? 0, backoffSeconds: ours.retry?.backoffSeconds ?? 60 },
+    busyPolicy: ours.busyPolicy ?? 'Wait',
     versionPolicy: ours.versionPolicy ?? 'UpgradeOnly',
     digests: digestsOf(spec),
     ...(spec.imageDigestGatter?.registryAPI ? { registryAPI: spec.imageDigestGatter.registryAPI } : {}),

@@ -1,6 +1,6 @@
 import type { NodeUpgradeJob, NodeUpgradeTask, TaskStatus } from '@upgrade-hub/api'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { limitsOf } from './budget.ts'
 import { decideJob, type JobView } from './decide-job.ts'
 import { decideTask } from './decide-task.ts'
@@ -24,6 +24,9 @@ import {
   reported,
   time,
 } from './testing/fixtures.ts'
+
+/** Thousands of views take a second, on a busy machine more. */
+vi.setConfig({ testTimeout: 60_000 })
 
 const OUTCOMES = [
   'Succeeded',

@@ -19,6 +19,8 @@ import type { Term } from './term.ts'
 const CLOSED = new JobIndex()
 const PAGE = 500
 const RETRY_MS = 250
+/** Timers hold no months. */
+const MAX_WAIT_MS = 3_600_000
 
 /** The shell around `decideJob`: opens and closes jobs, lets tasks go on, and writes the job. */
 export class JobController {
@@ -45,7 +47,7 @@ export class JobController {
     if (decision.write) return this.#apply(job, open, decision)
     return decision.wakeAt === undefined
       ? undefined
-      : { requeueAfterMs: Math.max(10, decision.wakeAt - this.#term.now()) }
+      : { requeueAfterMs: Math.min(MAX_WAIT_MS, Math.max(10, decision.wakeAt - this.#term.now())) }
   }
 
   #decide(job: NodeUpgradeJob, open: OpenJob | undefined): JobDecision {
@@ -54,6 +56,7 @@ export class JobController {
       job,
       index: open?.index ?? CLOSED,
       back: open?.back ?? CLOSED,
+      ...(isFinished(job) ? { newer: this.#newerThan(job) } : {}),
       node: (name) => this.#term.node(name),
       now: this.#term.now(),
       mayPlan: open !== undefined && waitMs === 0,
@@ -124,6 +127,7 @@ export class JobController {
       const body = { metadata: { resourceVersion, finalizers: write.finalizers } }
       return this.#term.write((signal) => client.patch(JOBS, name, body, { ...options, signal }))
     }
+    if (write.target === 'delete') return this.#delete(job)
     if (write.target === 'plan') return this.#planner.plan(job, open)
     if (write.target === 'rollback') return this.#planner.planWayBack(job, open, write.reason)
     const body = { metadata: { resourceVersion }, status: write.status }
@@ -132,6 +136,22 @@ export class JobController {
     )
     if (open) this.#keepPace(open, write)
     return stored
+  }
+
+  /** The finalizer then takes its course. */
+  async #delete(job: NodeUpgradeJob): Promise<NodeUpgradeJob> {
+    const { client } = this.#term.options
+    const { name, uid = '', resourceVersion = '' } = job.metadata
+    await this.#term.write((signal) => client.delete(JOBS, name, { uid, resourceVersion, signal }))
+    return job
+  }
+
+  /** How many jobs have finished after one. */
+  #newerThan({ status }: NodeUpgradeJob): number {
+    const ended = status?.completionTime ?? ''
+    return this.#term.jobs
+      .list()
+      .filter((other) => isFinished(other) && (other.status?.completionTime ?? '') > ended).length
   }
 
   #keepPace(open: OpenJob, write: JobWrite & { target: 'status' }): void {
