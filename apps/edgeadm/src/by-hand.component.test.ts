@@ -80,8 +80,17 @@ describe('edgeadm by hand', { timeout: TIMEOUT_MS }, () => {
     expect(out).toContain('RolledBack: v1.1.0 -> v1.1.0')
   })
 
+  it('does nothing when the program to run before it fails', async () => {
+    expect((await edgeadm('backup', 'edge', '--pre-run', 'true')).code).toBe(EXIT.usage)
+    const { code, out } = await edgeadm('backup', 'edge', '--pre-run', '/bin/false')
+    expect([code, out]).toEqual([EXIT.unchanged, expect.stringContaining('nothing was done')])
+    expect((await status()).components).toMatchObject([{ backups: ['v1.1.0', 'v1.0.0'] }])
+  })
+
   it('backs up, and goes back to a version of before', async () => {
-    expect((await edgeadm('backup', 'edge')).code).toBe(EXIT.ok)
+    const scripts = ['--pre-run', '/bin/true', '--post-run', '/bin/false']
+    const { code: backedUp, err } = await edgeadm('backup', 'edge', ...scripts)
+    expect([backedUp, err]).toEqual([EXIT.ok, expect.stringContaining('to run afterwards has failed')])
     const back = ['rollback', 'edge', '--historical-version', 'v1.0.0', '--min-ready-seconds', '1', '--force']
     const { code, out } = await edgeadm(...back)
     expect(out).toContain('Succeeded: v1.1.0 -> v1.0.0')

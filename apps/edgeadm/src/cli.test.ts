@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { ConfigError, silentLogger } from '@upgrade-hub/core'
 import { LockHeldError } from '@upgrade-hub/upgrader'
 import { describe, expect, it } from 'vitest'
@@ -75,6 +76,18 @@ describe('the command line', () => {
     const { code, err } = await run(['status', '--config', '/no/such/file'])
     expect(code).toBe(EXIT.config)
     expect(err).toContain('/no/such/file')
+  })
+})
+
+describe('docs/edgeadm.md', () => {
+  const page = readFileSync(new URL('../../../docs/edgeadm.md', import.meta.url), 'utf8')
+
+  it.each(COMMANDS.map(({ name }) => [name]))('has %s', (name) => {
+    expect(page).toContain(`\`edgeadm ${name}\``)
+  })
+
+  it.each(Object.entries(EXIT))('explains the exit code %s', (_, code) => {
+    expect(page).toMatch(new RegExp(`^\\| ${code} \\| `, 'm'))
   })
 })
 

@@ -6,6 +6,7 @@ const EXIT_CODES = `Exit codes:
   2   wrong usage     3   failed, and the old agent runs again
   4   failed, and the way back failed too: this node needs a person
   5   the state on disk could not be read; the agent that was there was kept
+  70  something unexpected; the message says what
   75  another command is at work: try again      78  the configuration is not valid`
 
 /** The help of one command, or of all. */

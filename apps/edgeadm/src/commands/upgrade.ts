@@ -3,6 +3,7 @@ import { findBackup, type LocalRequest, runLocalAttempt } from '@upgrade-hub/upg
 import { EXIT, exitCodeOf } from '../exit-codes.ts'
 import { portsOf } from '../ports.ts'
 import type { Command, CommandContext } from './command.ts'
+import { SCRIPT_HELP, SCRIPT_OPTIONS, withScripts } from './scripts.ts'
 
 const MAX_READY_SECONDS = 3600
 const DEFAULT_READY_SECONDS = 10
@@ -13,11 +14,13 @@ const shared = {
   component: { type: 'string' },
   force: { type: 'boolean' },
   'min-ready-seconds': { type: 'string' },
+  ...SCRIPT_OPTIONS,
 } as const
 const sharedHelp = [
   '--component NAME        what to upgrade, default edgecore',
   '--force                 do not ask',
   '--min-ready-seconds N   how long the agent must run without a restart, default 10',
+  ...SCRIPT_HELP,
 ]
 
 /** keadm's verb, by hand and without a hub. */
@@ -74,6 +77,15 @@ async function runByHand(context: CommandContext, config: EdgeConfig, wanted: Wa
   if (!Number.isInteger(seconds) || seconds < 0 || seconds > MAX_READY_SECONDS) {
     return usage(context, `--min-ready-seconds is not between 0 and ${MAX_READY_SECONDS}`)
   }
+  return withScripts(context, () => attemptByHand(context, config, wanted, seconds))
+}
+
+async function attemptByHand(
+  context: CommandContext,
+  config: EdgeConfig,
+  wanted: Wanted,
+  seconds: number,
+): Promise<number> {
   const question = `${wanted.purpose === 'Upgrade' ? 'Upgrade' : 'Roll back'} to ${wanted.version}? [y/N] `
   const view = await runLocalAttempt({
     config,
