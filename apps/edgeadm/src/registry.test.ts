@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEdgeConfig } from '@upgrade-hub/upgrader'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { readEnvironment } from './config.ts'
 import { registrySettings } from './registry.ts'
 
@@ -61,6 +61,13 @@ describe('how a node asks registries', () => {
     const own = configWith({ proxy: { https: 'http://c:1', noProxy: ['.example', '10.0.0.1'] } })
     const { proxy } = await registrySettings(own, env)
     expect(proxy).toEqual({ https: 'http://c:1', noProxy: '.example,10.0.0.1' })
+  })
+
+  it('can be what the README shows', async () => {
+    const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8')
+    const example = /```yaml\n(registry:[^`]+)```/.exec(readme)?.[1] ?? ''
+    const { registry } = configWith((parse(example) as { registry: object }).registry)
+    expect(registry).toMatchObject({ mirrors: { 'docker.io': ['mirror.example.com', 'docker.io'] } })
   })
 
   it('goes straight where nobody names a proxy', () => {
