@@ -1,7 +1,7 @@
-import { text } from 'node:stream/consumers'
 import { systemClock } from '@upgrade-hub/core'
 import { runPlugin } from './cli/run.ts'
 import { readEnvironment } from './config.ts'
+import { readCapped } from './plan/read-manifest.ts'
 import { PLUGINS } from './plugins.ts'
 import { terminalOf } from './text/terminal.ts'
 
@@ -24,7 +24,7 @@ if (plugin) {
     clock: systemClock,
     terminal: terminalOf({ out: process.stdout, err: process.stderr, ...readEnvironment() }),
     signal: stop.signal,
-    readInput: () => text(process.stdin),
+    readInput: () => readCapped(process.stdin),
   })
 } else {
   console.error(`there is no plugin ${program}: start kubectl-${Object.keys(PLUGINS).join(' or kubectl-')}`)

@@ -2,6 +2,7 @@ import type { NodeUpgradeJob } from '@upgrade-hub/api'
 import { refuse } from '@upgrade-hub/kube/testing'
 import { aJob, aTask, condition, PROCEEDING, reported } from '@upgrade-hub/rollout/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { edgeNode, edgeNodes } from './testing/nodes.ts'
 import { Stage } from './testing/stage.ts'
 
 let stage: Stage
@@ -181,6 +182,249 @@ describe('creating a job', () => {
     expect(await stage.create(args)).toMatchObject({
       code: 5,
       err: expect.stringMatching(/^KUBE_ALREADY_EXISTS: /),
+    })
+  })
+})
+
+describe('approving a wave', () => {
+  const waves = [
+    { name: 'canary', size: 1 },
+    { name: 'some', size: 2, approval: 'Required' as const },
+  ]
+  const waits = (control: NodeUpgradeJob['control'] = {}): NodeUpgradeJob =>
+    aJob(
+      { upgradeHub: { waves } },
+      {
+        control,
+        status: {
+          conditions: [
+            condition('Accepted', 'True', 'Accepted'),
+            condition('Progressing', 'False', 'WaitingForApproval'),
+          ],
+          waves: [
+            { name: 'canary', state: 'Done', size: 1 },
+            { name: 'some', state: 'WaitingForApproval', size: 2 },
+          ],
+        },
+      },
+    )
+
+  it('adds the wave that waits to those approved, with who and why', async () => {
+    stage.putJob(waits({ approvals: [{ wave: 'canary', by: 'eve' }] }))
+    stage.server.plan(
+      { status: 201, body: { status: { userInfo: { username: 'ann' } } } },
+      ({ path }) => path.includes('selfsubjectreviews'),
+      9,
+    )
+    expect((await stage.run(['status', 'job'])).out).toContain(
+      'waves: canary (1) Done, some (2) WaitingForApproval\n',
+    )
+    expect((await stage.run(['approve', 'job', '--reason', 'looks good'])).out).toBe(
+      'nodeupgradejob/job wave some approved by ann\n',
+    )
+    expect(stage.job('job').control?.approvals).toEqual([
+      { wave: 'canary', by: 'eve' },
+      { wave: 'some', by: 'ann', reason: 'looks good' },
+    ])
+    expect((await stage.run(['approve', 'job'])).out).toBe(
+      'nodeupgradejob/job wave some is approved already, by ann\n',
+    )
+  })
+
+  it('is refused where no wave waits, or the wave needs none', async () => {
+    stage.server.plan(
+      refuse(404, 'NotFound', 'not served'),
+      ({ path }) => path.includes('selfsubjectreviews'),
+      9,
+    )
+    stage.putJob(waits())
+    expect(await stage.run(['approve', 'job', '--wave=canary'])).toMatchObject({
+      code: 5,
+      err: expect.stringContaining('some does'),
+    })
+    stage.putJob(aJob())
+    expect(await stage.run(['approve', 'job'])).toMatchObject({
+      code: 5,
+      err: expect.stringContaining('no wave'),
+    })
+  })
+})
+
+describe('retrying', () => {
+  const failedOf = (job: NodeUpgradeJob, phase: 'Failure' | 'Unknown', node: string, order: number) =>
+    aTask({ ...reported('RolledBack', 'HealthFailed'), phase, reason: 'HealthFailed' }, job, node, order)
+
+  it('raises control.retry while the job is open, and only when something failed', async () => {
+    stage.putJob(
+      aJob(
+        {},
+        {
+          control: { retry: 1 },
+          status: { conditions: [condition('Accepted', 'True', 'Accepted')], summary: { failed: 2 } },
+        },
+      ),
+    )
+    expect((await stage.run(['retry', 'job'])).out).toBe('nodeupgradejob/job tries 2 failed nodes again\n')
+    expect(stage.job('job').control).toEqual({ retry: 2 })
+    stage.putJob(aJob())
+    expect((await stage.run(['retry', 'job'])).code).toBe(5)
+  })
+
+  it('makes one new job of the failed names when the job is over', async () => {
+    const job = aJob(
+      {
+        labelSelector: { matchLabels: { a: 'b' } },
+        concurrency: 3,
+        upgradeHub: { maxUnavailable: 2, exclude: { nodeNames: ['x'] } },
+      },
+      { status: ended('Failed', 'ThresholdBreached') },
+    )
+    stage.putJob(job)
+    stage.putTasks(
+      aTask({ phase: 'Successful' }, job, 'n1', 0),
+      failedOf(job, 'Unknown', 'n2', 2),
+      failedOf(job, 'Failure', 'n3', 1),
+    )
+    expect((await stage.run(['retry', 'job'])).out).toBe(
+      'nodeupgradejob/job-retry-1 created, with 2 nodes that failed in job\n',
+    )
+    expect(stage.job('job-retry-1')).toMatchObject({
+      metadata: { annotations: { 'upgradehub.io/retry-of': 'job' } },
+      spec: {
+        version: 'v1.12.0',
+        nodeNames: ['n3', 'n2'],
+        concurrency: 3,
+        upgradeHub: { maxUnavailable: 2 },
+      },
+    })
+    expect(stage.job('job-retry-1').spec).not.toHaveProperty('labelSelector')
+    expect((await stage.run(['retry', 'job'])).out).toBe(
+      'nodeupgradejob/job-retry-1 tries them again already\n',
+    )
+  })
+})
+
+describe('holding a node', () => {
+  it('marks it once, and takes the mark back', async () => {
+    stage.putNodes(edgeNode('n1'))
+    const mark = () =>
+      (stage.server.objects.get('/api/v1/nodes/n1')?.metadata.annotations ?? {})[
+        'upgradehub.io/keep-cordoned'
+      ]
+    expect((await stage.run(['hold', 'node/n1', '--reason', 'disk is to be changed'])).out).toContain(
+      'stays cordoned',
+    )
+    expect(mark()).toBe('disk is to be changed')
+    expect((await stage.run(['hold', 'n1'])).out).toContain('already')
+    expect((await stage.run(['hold', 'n1', '--remove'])).out).toContain('is left as it was')
+    expect(mark()).toBeUndefined()
+    expect((await stage.run(['hold', 'ghost'])).code).toBe(4)
+  })
+})
+
+describe('the past of a node', () => {
+  beforeEach(() => {
+    const job = aJob()
+    stage.putJob(job)
+    const attempts = [
+      {
+        attempt: 1,
+        outcome: 'RolledBack',
+        reason: 'HealthFailed',
+        from: 'v1.11.0',
+        to: 'v1.12.0',
+        time: '2025-12-31T23:00:00Z',
+      },
+    ]
+    const edge = { attempt: 2, seq: 7, step: 'E7', logTail: 'boom \u001b[2J\nlast line\n' }
+    stage.putTasks(aTask({ ...PROCEEDING, attempt: 2, attempts, edge }, job))
+    stage.putNodes({
+      ...edgeNode('n1'),
+      metadata: {
+        ...edgeNode('n1').metadata,
+        annotations: { 'nodeupgradejob.operations.kubeedge.io/history': 'v1.10.0->v1.11.0' },
+      },
+    })
+  })
+
+  it('is every attempt, the one that runs first, and what the node remembers', async () => {
+    const wanted = [
+      'NODE   JOB   TRY   FROM      TO        OUTCOME      REASON         AGE',
+      'n1     job   2     v1.11.0   v1.12.0   InProgress',
+      'n1     job   1     v1.11.0   v1.12.0   RolledBack   HealthFailed   60m',
+    ]
+    expect((await stage.run(['history', 'n1'])).out.split('\n')).toEqual([
+      ...wanted,
+      'versions: v1.10.0 to v1.11.0',
+      '',
+    ])
+    expect((await stage.run(['history', 'job'])).out.split('\n')).toEqual([...wanted, ''])
+    expect((await stage.run(['history', 'node/job'])).code).toBe(4)
+  })
+
+  it('comes with the log that the node sent, made harmless (S39)', async () => {
+    expect(await stage.run(['logs', 'n1'])).toMatchObject({ code: 0, out: 'boom \ufffd[2J\nlast line\n' })
+    expect((await stage.run(['logs', 'n2'])).code).toBe(4)
+  })
+})
+
+describe('planning', () => {
+  it('shows what the job would do, asks admission, and writes nothing', async () => {
+    stage.putNodes(...edgeNodes(4), edgeNode('edge-05', { version: 'v1.12.0' }))
+    const { code, out } = await stage.run(['plan', '--to-version=v1.12.0', '--all-nodes', '--concurrency=2'])
+    expect({ code, out: out.split('\n') }).toEqual({
+      code: 0,
+      out: [
+        'this job to v1.12.0: 4 of 5 nodes, 2 at a time, 0 failures tolerated',
+        'at most 23m by its time limits; no earlier job to measure by',
+        'it would end Completed: 4 of 5 nodes run the version',
+        '',
+        'NODE      FROM      BEGINS   ENDS',
+        'edge-01   v1.11.0   +5m      +14m',
+        'edge-02   v1.11.0   +5m      +14m',
+        'edge-03   v1.11.0   +14m     +23m',
+        'edge-04   v1.11.0   +14m     +23m',
+        '',
+        'NOT UPGRADED   REASON             WHY',
+        'edge-05        AlreadyAtVersion   the node already runs the version',
+        '',
+        'Nothing was written. Taken to be so: no node fails.',
+        '',
+      ],
+    })
+    const writes = stage.server.requests.filter(({ method }) => method !== 'GET')
+    expect(writes.map(({ method, query }) => `${method} ${query.get('dryRun')}`)).toEqual(['POST All'])
+  })
+
+  it('takes a manifest, and refuses what admission refuses', async () => {
+    const input = JSON.stringify({
+      apiVersion: 'operations.kubeedge.io/v1alpha1',
+      kind: 'NodeUpgradeJob',
+      metadata: { name: 'm' },
+      spec: { version: 'v1.12.0', nodeNames: ['edge-01'] },
+    })
+    stage.putNodes(...edgeNodes(1))
+    expect((await stage.run(['plan', '-f', '-'], { input })).out).toContain('m to v1.12.0: 1 of 1 nodes')
+    stage.server.plan(refuse(422, 'Invalid', 'invalid version'), ({ method }) => method === 'POST')
+    expect(await stage.run(['plan', '-f', '-'], { input })).toMatchObject({ code: 5 })
+    expect(await stage.run(['plan', '-f', '-'], { input: 'kind: Pod' })).toMatchObject({ code: 2 })
+    expect(await stage.run(['plan', '-f', '/nonexistent'])).toMatchObject({ code: 2 })
+  })
+})
+
+describe('why', () => {
+  it('answers from what is stored', async () => {
+    const job = aJob({}, { control: { paused: true } })
+    stage.putJob(job)
+    stage.putNodes(edgeNode('n1'), edgeNode('n2'))
+    stage.putTasks(aTask({}, job))
+    expect((await stage.run(['why', 'n1'])).out).toBe(
+      'n1 does not move in job job: the job is paused (kubectl nodeupgrade resume lets it go on).\n',
+    )
+    expect((await stage.run(['why', 'n2'])).out).toContain('no job concerns it')
+    expect(await stage.run(['why', 'ghost'])).toMatchObject({
+      code: 4,
+      out: expect.stringContaining('no Node of that name'),
     })
   })
 })

@@ -18,6 +18,13 @@ export function nodeName(word: string | undefined): string {
   return nameOf('node', word)
 }
 
+/** What a word names, with its kind where it says one. @throws UsageError */
+export function typedName(word: string | undefined): { kind: 'job' | 'node' | undefined; name: string } {
+  if (word === undefined) throw new UsageError('name a node or a job')
+  const kind = (['job', 'node'] as const).find((kind) => isOf(kind, word))
+  return { kind, name: nameOf(kind ?? 'job', word) }
+}
+
 function nameOf(kind: 'job' | 'node', word: string | undefined): string {
   if (word === undefined) throw new UsageError(`name a ${kind}`)
   const name = isOf(kind, word) ? word.slice(word.indexOf('/') + 1) : word

@@ -1,7 +1,6 @@
 import type { NodeUpgradeJob } from '@upgrade-hub/api'
-import { isFinished } from '@upgrade-hub/rollout'
 import type { Command } from '../cli/command.ts'
-import { RefusedError } from '../errors.ts'
+import { assertOpen } from './assert-open.ts'
 import { DRY_RUN_FLAG, DRY_RUN_HELP } from './dry-run.ts'
 import { type Steering, steer } from './steer.ts'
 
@@ -56,11 +55,4 @@ function cancelling(job: NodeUpgradeJob): Steering {
   if (job.control?.cancelled) return { said: 'is cancelled already' }
   assertOpen(job, 'cancelled')
   return { control: { cancelled: true }, said: 'cancelled' }
-}
-
-function assertOpen(job: NodeUpgradeJob, verb: string): void {
-  const { name } = job.metadata
-  if (isFinished(job)) throw new RefusedError(`nodeupgradejob/${name} is over: it cannot be ${verb}`)
-  if (job.metadata.deletionTimestamp) throw new RefusedError(`nodeupgradejob/${name} is being deleted`)
-  if (job.control?.cancelled) throw new RefusedError(`nodeupgradejob/${name} is cancelled: create a new job`)
 }

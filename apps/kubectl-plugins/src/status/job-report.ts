@@ -21,6 +21,13 @@ export interface JobReport {
     readonly pending: number
     readonly skipped: number
   }
+  /** Empty for a job without waves. */
+  readonly waves: readonly {
+    readonly name: string
+    readonly state: string
+    readonly size: number
+    readonly approvedBy: string
+  }[]
   readonly startTime: string
   readonly completionTime: string
   /** Those that need attention first. */
@@ -53,6 +60,12 @@ export function jobReport(
     isGood: conditionOf(job, 'Complete')?.status === 'True',
     message: cleanLine(message, 500),
     counts,
+    waves: (job.status?.waves ?? []).map(({ name, state = 'Pending', size = 0, approvedBy = '' }) => ({
+      name,
+      state,
+      size,
+      approvedBy: cleanLine(approvedBy, 64),
+    })),
     startTime: job.status?.startTime ?? '',
     completionTime: job.status?.completionTime ?? '',
     nodes,

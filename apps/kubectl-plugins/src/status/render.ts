@@ -18,6 +18,7 @@ export function heading(report: JobReport, terminal: Terminal, now: number): str
   return [
     title,
     `${bar(share, BAR, terminal.isUnicode)} ${ended}/${total} ended: ${countsText(report, terminal)}`,
+    ...wavesText(report, terminal),
     [message, timesText(report, now)].filter(Boolean).join('; '),
   ]
 }
@@ -73,6 +74,22 @@ function countsText({ counts }: JobReport, terminal: Terminal): string {
   const shown = parts.filter(([count]) => count > 0)
   if (shown.length === 0) return 'no node yet'
   return shown.map(([count, word, color]) => terminal.paint(color, `${count} ${word}`)).join(', ')
+}
+
+function wavesText({ waves }: JobReport, terminal: Terminal): string[] {
+  if (waves.length === 0) return []
+  const words = waves.map(({ name, state, size, approvedBy }) => {
+    const by = approvedBy ? ` by ${approvedBy}` : ''
+    return `${name} (${size}) ${terminal.paint(WAVE_COLORS[state] ?? 'dim', state)}${by}`
+  })
+  return [`waves: ${words.join(', ')}`]
+}
+
+const WAVE_COLORS: Readonly<Record<string, Color>> = {
+  Done: 'green',
+  Upgrading: 'blue',
+  WaitingForApproval: 'yellow',
+  Soaking: 'yellow',
 }
 
 function timesText({ startTime, completionTime }: JobReport, now: number): string {

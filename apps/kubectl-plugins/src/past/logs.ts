@@ -1,0 +1,47 @@
+import { statusOf } from '@upgrade-hub/rollout'
+import type { Command } from '../cli/command.ts'
+import { EXIT } from '../cli/exit-codes.ts'
+import { jobName, nodeName } from '../cluster/names.ts'
+import { NotFoundError, UsageError } from '../errors.ts'
+import { clean } from '../text/clean.ts'
+
+const MOST_TASKS = 500
+
+/** `logs NODE` */
+export const logs: Command = {
+  name: 'logs',
+  usage: 'NODE',
+  summary: 'the end of the log of the last failed attempt on a node, as the node sent it',
+  help: ['--job NAME   of this job; default: the last that has a log'],
+  flags: { job: { type: 'string' } },
+  formats: [],
+  argument: 'node',
+  async run({ positionals, flags, terminal, cluster: open }) {
+    const [word, ...more] = positionals
+    if (more.length > 0) throw new UsageError('logs takes one node')
+    const name = nodeName(word)
+    const job = flags.text('job')
+    const cluster = await open()
+    const selection = { node: name, ...(job === undefined ? {} : { job: jobName(job) }) }
+    const tasks = await cluster.tasks(selection, MOST_TASKS)
+    const newest = tasks.toSorted((a, b) => lastWord(b).localeCompare(lastWord(a)))
+    const task = newest.find((one) => statusOf(one).edge?.logTail)
+    const { edge, reason = '', attempt = 0 } = task ? statusOf(task) : {}
+    if (!task || !edge?.logTail) {
+      throw new NotFoundError(`there is no log of ${name}: a node sends one with an attempt that failed`)
+    }
+    terminal.error(clean(`${name}: job ${task.spec.jobName}, attempt ${attempt}, ${reason}`))
+    terminal.print(clean(edge.logTail).trimEnd())
+    return EXIT.ok
+  },
+}
+
+function lastWord({
+  metadata,
+  status,
+}: {
+  metadata: { creationTimestamp?: string }
+  status?: { completionTime?: string }
+}): string {
+  return status?.completionTime ?? metadata.creationTimestamp ?? ''
+}
