@@ -90,7 +90,11 @@ export const BAD_JOBS: readonly BadJob[] = [
     spec: { ...base, failureTolerate: 0.1 },
     sentence: 'must be of type string',
   },
-  { title: 'an unknown tool', spec: { ...base, upgradeTool: 'apt' }, sentence: 'upgradeTool knows keadm' },
+  {
+    title: 'an unknown tool',
+    spec: { ...base, upgradeTool: 'apt' },
+    sentence: 'upgradeTool knows keadm and exec',
+  },
   {
     title: 'an unknown check',
     spec: { ...base, checkItems: ['cpu', 'gpu'] },

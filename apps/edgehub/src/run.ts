@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type DialState, dial, type EdgeDialer } from '@upgrade-hub/channel'
 import { type Clock, type Logger, messageOf } from '@upgrade-hub/core'
 import { readTlsFiles } from '@upgrade-hub/pki/identity'
@@ -12,10 +13,12 @@ import {
 } from '@upgrade-hub/protocol'
 import {
   type AttemptStore,
+  acquireLock,
   bootId,
   type EdgeConfig,
   launchUpdater,
   machineId,
+  makeFolder,
   openAttemptStore,
   openSpool,
   postResult,
@@ -50,8 +53,22 @@ export interface EdgeHubOptions {
 /** The first hello waits this long for the agent to say its version. */
 const FIRST_PROBE_MS = 2_000
 
-/** Runs the daemon until the signal aborts. It may be killed at any moment: all that matters is on disk. */
+/**
+ * Runs the daemon until the signal aborts. It may be killed at any moment: all that matters is on disk.
+ * @throws LockHeldError when another edgehub lives on the same state folder
+ */
 export async function runEdgeHub(options: EdgeHubOptions): Promise<void> {
+  const { state } = options.config.paths
+  await makeFolder(state)
+  const lock = await acquireLock(join(state, 'edgehub.lock'), 'edgehub', options)
+  try {
+    await runAlone(options)
+  } finally {
+    await lock.release()
+  }
+}
+
+async function runAlone(options: EdgeHubOptions): Promise<void> {
   const stop = new AbortController()
   const signal = AbortSignal.any([options.signal, stop.signal])
   const hub = new EdgeHub({ ...options, signal }, await bootId(), await machineId())

@@ -63,7 +63,10 @@ export const NodeUpgradeJobSpec = Type.Object(
     requireConfirmation: flag(
       'Wait on each node for `edgeadm ctl confirm` before the node is taken. Default false.',
     ),
-    upgradeTool: text('The tool that upgrades. Default keadm.', { default: 'keadm', maxLength: 63 }),
+    upgradeTool: text(
+      'The tool that upgrades: keadm takes the image, exec is a program of the node. Default keadm.',
+      { default: 'keadm', maxLength: 63 },
+    ),
     upgradeHub: Type.Optional(UpgradeHubSpec),
   },
   { description: 'What to upgrade, and how. Immutable.', ...rules(...SPEC_RULES) },

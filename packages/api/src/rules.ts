@@ -80,8 +80,8 @@ export const SPEC_RULES: readonly CelRule[] = [
       fieldPath: '.upgradeHub.waves',
     },
   ),
-  onCreate("!has(self.upgradeTool) || self.upgradeTool in ['', 'keadm']", {
-    message: 'upgradeTool knows keadm',
+  onCreate("!has(self.upgradeTool) || self.upgradeTool in ['', 'keadm', 'exec']", {
+    message: 'upgradeTool knows keadm and exec',
     fieldPath: '.upgradeTool',
   }),
   onCreate(

@@ -94,7 +94,10 @@ describe('specProblem', () => {
     [{ nodeNames: ['a'] }, 'invalid version ""'],
     [{ nodeNames: ['a'], version: 'latest' }, 'invalid version latest'],
     [{ nodeNames: ['a'], version: 'v1.12.0', image: 'noslash' }, 'invalid image repo noslash'],
-    [{ nodeNames: ['a'], version: 'v1.12.0', upgradeTool: 'sh' }, 'unknown upgradeTool sh: use keadm'],
+    [
+      { nodeNames: ['a'], version: 'v1.12.0', upgradeTool: 'sh' },
+      'unknown upgradeTool sh: use keadm or exec',
+    ],
     [
       { nodeNames: ['a'], version: 'v1.12.0', failureTolerate: '2' },
       'failureTolerate 2 is not a ratio from 0 to 1',

@@ -58,7 +58,7 @@ export interface JobPlan {
 const DEFAULT_IMAGE = 'kubeedge/installation-package'
 const DEFAULT_TIMEOUT_SECONDS = 300
 const DEFAULT_TOLERANCE = 0.1
-const TOOLS = ['keadm']
+const TOOLS = ['keadm', 'exec']
 
 /**
  * Why a job cannot be run as it stands, in KubeEdge's words where it has some; undefined when it can. Admission refuses the
@@ -72,7 +72,7 @@ export function specProblem(spec: NodeUpgradeJobSpec | undefined): string | unde
   if (!isVersion(spec?.version ?? '')) return `invalid version ${spec?.version || '""'}`
   if (spec?.image && !isImage(spec.image)) return `invalid image repo ${spec.image}`
   if (!TOOLS.includes(spec?.upgradeTool || 'keadm'))
-    return `unknown upgradeTool ${spec?.upgradeTool}: use keadm`
+    return `unknown upgradeTool ${spec?.upgradeTool}: use ${TOOLS.join(' or ')}`
   if (Number.isNaN(toleranceOf(spec?.failureTolerate)))
     return `failureTolerate ${spec?.failureTolerate} is not a ratio from 0 to 1`
   const zone = zoneProblem(spec?.upgradeHub?.window)

@@ -110,6 +110,8 @@ export const EdgeConfig = Type.Object(
         tools: { ...Texts, default: ['keadm'] },
         images: { ...Texts, default: [] },
         downgradeFloor: Type.Optional(Text),
+        /** The program of the upgrade tool `exec`: an absolute path and arguments. */
+        exec: Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 64, default: [] }),
         /** By name, the programs (absolute path and arguments) that a probe may run. */
         probes: Type.Record(Name, Command, { ...strict, maxProperties: 64, default: {} }),
       },
@@ -173,9 +175,12 @@ function crossChecks(config: EdgeConfig): string[] {
   const names = config.components.map((component) => component.name)
   const twice = names.filter((name, at) => names.indexOf(name) !== at)
   const relative = Object.entries(config.policy.probes).filter(([, [program]]) => !program?.startsWith('/'))
+  const { exec, tools } = config.policy
+  const lacksExec = tools.includes('exec') && !exec[0]?.startsWith('/')
   const asked = config.components.flatMap(({ probes }) => probes)
   return [
     ...twice.map((name) => `/components has ${name} twice`),
+    ...(lacksExec ? ['/policy/exec does not begin with an absolute path, and /policy/tools has exec'] : []),
     ...relative.map(([name]) => `/policy/probes/${name} does not begin with an absolute path`),
     ...asked.map((probe) => probeProblem(probe, config)).filter((problem) => problem !== undefined),
   ]

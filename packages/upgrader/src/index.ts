@@ -10,6 +10,7 @@ export { CommandError, LockHeldError, StepError, UnreadableError } from './error
 export { bootId, machineId, monotonicMs } from './host/boot.ts'
 export { run as runProgram, SAFE_ENV, systemProgram } from './host/command.ts'
 export { makeFolder, writeDurable } from './host/durable.ts'
+export { acquireLock } from './host/lock.ts'
 export { type LaunchOptions, launchUpdater } from './launch.ts'
 export { postResult } from './post-result.ts'
 export { probeVersion } from './probe.ts'

@@ -323,6 +323,21 @@ describe('the program', () => {
     await hub.stop()
   })
 
+  it('does not run beside another one on the same state folder, and names it', TIMEOUT, async () => {
+    const hub = await FakeHub.start()
+    const node = await EdgeNode.create(hub, registry.host)
+    node.start()
+    await until(() => hub.hellos.length === 1)
+    const second = run('--config', node.configPath)
+    expect(second.status).toBe(1)
+    expect(second.stderr).toMatch(/edgehub\.lock is held by edgehub \(pid \d+\) for \d+ s/)
+    await node.end('SIGKILL')
+    node.start()
+    await until(() => hub.hellos.length === 2)
+    await node.remove()
+    await hub.stop()
+  })
+
   it('carries neither the Kubernetes client, nor the X.509 library, nor the image puller', async () => {
     const { metafile } = await build({
       entryPoints: [MAIN],

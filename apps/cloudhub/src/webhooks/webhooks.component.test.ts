@@ -109,7 +109,7 @@ describe.each(['v1alpha1', 'v1alpha2'])('the verdict on a job of %s (S24)', (ver
       'does not open within 400 days',
       { ...good, upgradeHub: { window: { blackouts: [{ from: '1960-01-01', to: '2199-01-01' }] } } },
     ],
-    ['upgradeTool knows keadm', { ...good, upgradeTool: 'rm' }],
+    ['upgradeTool knows keadm and exec', { ...good, upgradeTool: 'rm' }],
     ['allNodes', { version: 'v1.12.0', labelSelector: {} }],
     ['spec.nodeNames', { ...good, nodeNames: 'n1' }],
     ['both NodeNames and LabelSelector are NOT specified', undefined],

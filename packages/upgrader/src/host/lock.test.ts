@@ -30,7 +30,7 @@ async function deadHolder(): Promise<string> {
 describe('the lock', () => {
   it('has one holder, by name and age for the others, and is free again after it', async () => {
     const lock = await acquireLock(path, 'job.1', PORTS)
-    await expect(acquireLock(path, 'job.2', PORTS)).rejects.toThrow(/attempt job\.1 \(pid \d+\) for 0 s/)
+    await expect(acquireLock(path, 'job.2', PORTS)).rejects.toThrow(/job\.1 \(pid \d+\) for 0 s/)
     await lock.release()
     await (await acquireLock(path, 'job.2', PORTS)).release()
     expect(await readdir(folder)).toEqual([])

@@ -134,5 +134,5 @@ function parseHolder(text: string): Omit<Holder, 'hold'> | undefined {
 
 function describe(text: string | undefined): string {
   const holder = text ? parseHolder(text) : undefined
-  return holder ? `attempt ${holder.attempt} (pid ${holder.pid})` : 'another command (keadm)'
+  return holder ? `${holder.attempt} (pid ${holder.pid})` : 'another command (keadm)'
 }

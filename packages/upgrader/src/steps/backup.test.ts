@@ -1,4 +1,17 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -133,6 +146,18 @@ describe('a swap', () => {
     const { symlink } = await import('node:fs/promises')
     await symlink('/etc/passwd', file.staged)
     await expect(swapIn(file)).rejects.toThrow('ELOOP')
+  })
+
+  /** R37 */
+  it('replaces a program that runs at this moment, which cannot be written over', async () => {
+    await copyFile('/bin/sleep', component.binary)
+    const child = spawn(component.binary, ['60'])
+    await once(child, 'spawn')
+    await expect(writeFile(component.binary, 'new')).rejects.toThrow('ETXTBSY')
+    await swapIn(await staged('new'))
+    expect(await readFile(component.binary, 'utf8')).toBe('new')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
   })
 
   it('goes over what an earlier one left beside the target', async () => {

@@ -1,8 +1,8 @@
 import { stat, statfs } from 'node:fs/promises'
-import { availableParallelism, cpus, freemem, machine, totalmem } from 'node:os'
+import { availableParallelism, cpus, freemem, totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import { compareVersions, formatImage, parseImage } from '@upgrade-hub/core'
-import type { Platform, Prepare } from '@upgrade-hub/protocol'
+import type { Prepare } from '@upgrade-hub/protocol'
 import type { EdgeConfig } from '../config.ts'
 import { StepError } from '../errors.ts'
 import { makeFolder } from '../host/durable.ts'
@@ -12,6 +12,8 @@ import { backupsFolder, stagingFolder } from '../store/paths.ts'
 import { checkTargets } from './check-targets.ts'
 import type { StepContext } from './context.ts'
 import { probeHealthOnce } from './health.ts'
+import { hostPlatform } from './platform.ts'
+import { programTargets } from './targets.ts'
 
 /** KubeEdge's thresholds for cpu, mem and disk (edge/pkg/taskmanager, v1.21). */
 const MAX_USED_PERCENT = 80
@@ -39,27 +41,16 @@ export async function precheck(context: StepContext): Promise<Facts> {
 
 /** Free space for staging, backup and the copy beside the target. @throws StepError NoSpace with the numbers */
 export async function checkSpace({ component, config, prepare }: StepContext): Promise<void> {
-  const programs = await sizes([component.binary, ...component.companions])
+  const targets = await programTargets(component)
+  const programs = await sizes(targets)
   const state = await sizes([component.state.config, component.state.db].filter((path) => path !== undefined))
   const staging = stagingFolder(config, prepare.TaskUID, prepare.Attempt)
   await makeFolder(staging)
   await makeFolder(backupsFolder(config))
   await needSpace(staging, 2 * programs)
   await needSpace(backupsFolder(config), programs + state)
-  await needSpace(dirname(component.binary), 2 * programs)
-}
-
-/** This host as OCI names it. */
-export function hostPlatform(): Platform {
-  const arch =
-    { x64: 'amd64', arm64: 'arm64', arm: 'arm', ia32: '386' }[process.arch as string] ?? process.arch
-  const variant = arch === 'arm' ? { variant: armVariant(machine()) } : {}
-  return { os: process.platform, arch, ...variant }
-}
-
-/** `armv6l` is what runs no v7 program; a 32-bit Node on a 64-bit kernel does. */
-function armVariant(name: string): string {
-  return /^arm(v[56])/.exec(name)?.[1] ?? 'v7'
+  for (const folder of new Set(targets.map((target) => dirname(target))))
+    await needSpace(folder, 2 * programs)
 }
 
 function checkImagePolicy({ Image }: Prepare, { policy }: EdgeConfig): void {

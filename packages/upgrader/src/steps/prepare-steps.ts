@@ -1,24 +1,19 @@
 import { chmod, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { imageForVersion } from '@upgrade-hub/core'
 import { LockHeldError, StepError } from '../errors.ts'
 import { makeFolder, syncFolder } from '../host/durable.ts'
 import { copyDurable, fileFacts } from '../host/files.ts'
 import type { Facts, StagedFile } from '../machine/state.ts'
 import { probeFile } from '../probe.ts'
-import { noteDownload } from '../store/download.ts'
+import { providerOf } from '../providers/table.ts'
 import { attemptUnderWay } from '../store/load.ts'
 import { stagingFolder } from '../store/paths.ts'
 import { type Backup, findBackup } from './backup-catalog.ts'
 import type { StepContext } from './context.ts'
 import { checkElf } from './elf.ts'
-import { hostPlatform } from './precheck.ts'
-import { programTargets, resolveTarget } from './targets.ts'
+import { resolveTarget } from './targets.ts'
 
 const CONFIRM_POLL_MS = 250
-const PROGRESS_EVERY_MS = 500
-/** Where KubeEdge's installation image keeps its programs. */
-const IMAGE_FOLDER = '/usr/local/bin'
 
 /** E1: the node's lock; held by somebody else, the hub may ask again. */
 export async function takeLock({ locks, config, prepare }: StepContext): Promise<undefined> {
@@ -32,7 +27,7 @@ export async function takeLock({ locks, config, prepare }: StepContext): Promise
   if (other) throw new StepError('Busy', `attempt ${other} is under way`)
 }
 
-/** E3: the new files in the staging folder, verified: out of the image, or out of a backup when rolling back. */
+/** E3: the new files in the staging folder, verified: from the upgrade tool, or out of a backup when rolling back. */
 export async function fetchFiles(context: StepContext): Promise<Facts> {
   const { prepare, config } = context
   const folder = stagingFolder(config, prepare.TaskUID, prepare.Attempt)
@@ -46,10 +41,9 @@ export async function fetchFiles(context: StepContext): Promise<Facts> {
     await makeFolder(folder)
     return { staged: await stageBackup(backup, folder) }
   }
-  if (prepare.Image === '')
-    throw new StepError('PullFailed', `no backup of ${prepare.Version} is whole, and no image is named`)
-  // What a pull has left there when it was killed, the next one goes on with.
-  return pullFiles(context, folder)
+  const provider = providerOf(prepare.UpgradeTool)
+  if (!provider) throw new StepError('UnsupportedTool', `this release has no tool ${prepare.UpgradeTool}`)
+  return provider.fetch(context, folder)
 }
 
 /** E4: executable, built for this host, and the version that was asked for. */
@@ -83,36 +77,6 @@ export async function awaitConfirmation({
 }: StepContext): Promise<undefined> {
   await locks.drop()
   while ((await inbox.confirmed()) !== state.prepareSeq) await clock.sleep(CONFIRM_POLL_MS, signal)
-}
-
-async function pullFiles(context: StepContext, folder: string): Promise<Facts> {
-  const { component, prepare, paths, clock, signal } = context
-  const { RegistryAPI } = prepare
-  const names = [component.binary, ...component.companions]
-  const targets = await programTargets(component)
-  const inImage = (name: string) => join(IMAGE_FOLDER, basename(name))
-  let notedAt = Number.NEGATIVE_INFINITY
-  const pulled = await context.pull({
-    image: imageForVersion(prepare.Image, prepare.Version),
-    ...(prepare.ImageDigest ? { digest: prepare.ImageDigest } : {}),
-    digests: prepare.Digests,
-    ...(RegistryAPI ? { registryApi: { host: RegistryAPI.Host, token: RegistryAPI.Token } } : {}),
-    platform: hostPlatform(),
-    files: names.map(inImage),
-    into: folder,
-    signal,
-    onProgress: ({ bytes, total }) => {
-      if (clock.monotonic() - notedAt < PROGRESS_EVERY_MS) return
-      notedAt = clock.monotonic()
-      noteDownload(paths.download, bytes, total).catch(() => undefined)
-    },
-  })
-  const staged = names.map((name, at): StagedFile => {
-    const file = pulled.files[inImage(name)]
-    if (!file) throw new StepError('BadArchive', `the image has no ${inImage(name)}`)
-    return { target: targets[at] ?? name, staged: file.path, sha256: file.sha256, size: file.size }
-  })
-  return { staged, indexDigest: pulled.indexDigest, manifestDigest: pulled.manifestDigest }
 }
 
 async function stageBackup(backup: Backup, folder: string): Promise<readonly StagedFile[]> {

@@ -29,34 +29,31 @@ async function follow(
 }
 
 describe('a probe', () => {
-  it.each<[string, HealthProbe, boolean[], number[], number | string]>([
-    ['is asked at once and is ready when it is fine', TCP, [true], [0], 0],
-    ['waits for its initial delay', { ...TCP, initialDelaySeconds: 5 }, [true], [5], 5],
-    ['is asked every ten seconds by default', TCP, [false, true], [0, 10], 10],
-    ['is asked as often as it says', { ...TCP, periodSeconds: 2 }, [false, true], [0, 2], 2],
+  it.each<[string, HealthProbe, boolean[], { asked: number[]; end: number | string }]>([
+    ['is asked at once and is ready when it is fine', TCP, [true], { asked: [0], end: 0 }],
+    ['waits for its initial delay', { ...TCP, initialDelaySeconds: 5 }, [true], { asked: [5], end: 5 }],
+    ['is asked every ten seconds by default', TCP, [false, true], { asked: [0, 10], end: 10 }],
+    ['is asked as often as it says', { ...TCP, periodSeconds: 2 }, [false, true], { asked: [0, 2], end: 2 }],
     [
       'must be fine as often in a row as it says',
       { ...TCP, periodSeconds: 1, successThreshold: 2 },
       [true, false, true, true],
-      [0, 1, 2, 3],
-      3,
+      { asked: [0, 1, 2, 3], end: 3 },
     ],
     [
       'gives up after three failures by default',
       { ...TCP, periodSeconds: 1 },
       [false],
-      [0, 1, 2],
-      'probe tcp 127.0.0.1:80 failed 3 times: no answer',
+      { asked: [0, 1, 2], end: 'probe tcp 127.0.0.1:80 failed 3 times: no answer' },
     ],
     [
       'counts failures in a row only',
       { ...TCP, periodSeconds: 1, failureThreshold: 2, successThreshold: 2 },
       [false, true, false, true, true],
-      [0, 1, 2, 3, 4],
-      4,
+      { asked: [0, 1, 2, 3, 4], end: 4 },
     ],
-  ])('%s', async (_, probe, answers, asked, end) => {
-    expect(await follow(probe, answers)).toEqual({ asked, end })
+  ])('%s', async (_, probe, answers, expected) => {
+    expect(await follow(probe, answers)).toEqual(expected)
   })
 
   it('that is not there keeps nobody waiting', () => {

@@ -6,6 +6,7 @@ import { bootId, monotonicMs } from '../host/boot.ts'
 import { makeFolder } from '../host/durable.ts'
 import { isLockHeld } from '../host/lock.ts'
 import { probeProblem } from '../probe-rules.ts'
+import { isUpgradeTool } from '../providers/tools.ts'
 import { openSpool } from '../spool.ts'
 import type { AttemptStore, AttemptView, Permit } from '../types.ts'
 import { readDownload } from './download.ts'
@@ -181,7 +182,7 @@ class DiskAttemptStore implements AttemptStore {
   }
 
   #policy({ UpgradeTool, Component, Health }: Prepare): [EdgeCode, string] | undefined {
-    if (!this.#config.policy.tools.includes(UpgradeTool)) {
+    if (!isUpgradeTool(UpgradeTool) || !this.#config.policy.tools.includes(UpgradeTool)) {
       return ['UnsupportedTool', `upgradeTool ${UpgradeTool} is not allowed on this node`]
     }
     if (!componentOf(this.#config, Component))
