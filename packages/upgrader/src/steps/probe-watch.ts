@@ -57,7 +57,7 @@ export class ProbeWatch {
 }
 
 /** What a person knows a probe by. */
-export function nameOf({ exec, httpGet, tcpSocket }: HealthProbe): string {
+function nameOf({ exec, httpGet, tcpSocket }: HealthProbe): string {
   if (exec) return `exec ${exec.name}`
   if (httpGet) return `http 127.0.0.1:${httpGet.port}${httpGet.path}`
   return `tcp 127.0.0.1:${tcpSocket?.port}`
