@@ -30,7 +30,7 @@ function configWith(registry: object) {
 const fromEnvironment = (env: Record<string, string>) => readEnvironment(env).proxy
 
 describe('how a node asks registries', () => {
-  it('is by default: any of them, by HTTPS, as nobody', async () => {
+  it('is by default every one of them, by HTTPS, as nobody', async () => {
     expect(await registrySettings(configWith({}), undefined)).toEqual({
       plainHttp: [],
       allow: [],
