@@ -57,11 +57,16 @@ export async function run(args: string[]): Promise<BenchReport> {
 async function measure(served: Served, folder: string, rounds: number): Promise<Figure[]> {
   const works = { bare: fetchBare, ours: download, whole: pull }
   const times = { bare: [] as number[], ours: [] as number[], whole: [] as number[] }
+  const cpu = { bare: 0, ours: 0, whole: 0 }
   const names = ['bare', 'ours', 'whole'] as const
   for (let round = 0; round <= rounds; round++) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      const before = process.cpuUsage()
       const ms = await timed(folder, (into) => works[name](served, into))
-      if (round > 0) times[name].push(ms)
+      if (round === 0) continue
+      const { user, system } = process.cpuUsage(before)
+      times[name].push(ms)
+      cpu[name] += user + system
     }
   }
   const rate = (all: readonly number[]) => served.layer.size / MIB / (median(all) / 1000)
@@ -71,6 +76,8 @@ async function measure(served: Served, folder: string, rounds: number): Promise<
     plain('download', rate(times.ours), 'MiB/s'),
     atLeast('download / bare', median(ratios), '', 0.85),
     plain('whole pull', rate(times.whole), 'MiB/s'),
+    // What a busy machine cannot blur.
+    plain('CPU of download / of bare', cpu.ours / cpu.bare, ''),
   ]
 }
 
