@@ -3,6 +3,7 @@ import { type BenchReport, printReport } from './report.ts'
 /** `npm run bench -- NAME [--flags] [--json FILE]` */
 const BENCHES: Readonly<Record<string, () => Promise<{ run(args: string[]): Promise<BenchReport> }>>> = {
   edgehub: () => import('./edgehub/run.ts'),
+  decide: () => import('./decide/run.ts'),
   job: () => import('./job/run.ts'),
   'kube-client': () => import('./kube-client/run.ts'),
   pull: () => import('./pull/run.ts'),

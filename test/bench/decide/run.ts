@@ -1,0 +1,126 @@
+import type { NodeUpgradeJob, NodeUpgradeTask, TaskStatus } from '@upgrade-hub/api'
+import {
+  decideJob,
+  JobIndex,
+  jobPlan,
+  planHash,
+  resolveTargets,
+  type SlimNode,
+  taskObject,
+} from '@upgrade-hub/rollout'
+import { atMost, type BenchReport, plain } from '../report.ts'
+
+const EVENTS = 20_000
+const SMALL = 100
+const LARGE = 10_000
+const NOW = Date.parse('2026-01-01T00:00:00Z')
+const CONDITIONS = ['Accepted', 'Progressing', 'Paused'].map((type) => ({
+  type,
+  status: type === 'Paused' ? ('False' as const) : ('True' as const),
+  reason: { Accepted: 'Accepted', Progressing: 'Upgrading', Paused: 'NotPaused' }[type] ?? '',
+  message: '',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+}))
+
+/** The stages that a task goes through while the bench looks on. */
+const STEPS: readonly Partial<TaskStatus>[] = [
+  { phase: 'Pending' },
+  { phase: 'Pending', stage: 'Prepare', attempt: 1, intent: { seq: 1, verb: 'prepare' } },
+  { phase: 'InProgress', stage: 'Proceed', attempt: 1, intent: { seq: 2, verb: 'proceed' } },
+  { phase: 'Successful', reason: 'Upgraded', attempt: 1 },
+]
+
+/** What one event of a task costs the decisions of its job, in a small and in a large one: A B A B, CPU time. */
+export function run(): Promise<BenchReport> {
+  const runs = [SMALL, LARGE, SMALL, LARGE].map((size) => ({ size, cost: costOf(size) }))
+  const best = (size: number) => Math.min(...runs.filter((run) => run.size === size).map(({ cost }) => cost))
+  return Promise.resolve({
+    bench: 'decide',
+    options: { events: EVENTS },
+    figures: [
+      plain(`CPU of an event, ${SMALL} tasks`, best(SMALL), 'us'),
+      plain(`CPU of an event, ${LARGE} tasks`, best(LARGE), 'us'),
+      atMost('the large job / the small one', best(LARGE) / best(SMALL), 'times', 1.2),
+    ],
+  })
+}
+
+/** Microseconds of CPU an event, after a warm-up. */
+function costOf(size: number): number {
+  const { job, tasks, nodes } = scene(size)
+  const index = new JobIndex()
+  for (const task of tasks) index.upsert(task, NOW, nodes.get(task.spec.nodeName))
+  const play = (events: number) => {
+    for (let event = 0; event < events; event++) {
+      const task = tasks[event % Math.min(size, SMALL)]
+      const step = STEPS[Math.floor(event / SMALL) % STEPS.length]
+      if (!task || !step) continue
+      index.upsert(
+        { ...task, status: { ...step, phase: step.phase ?? 'Pending' } },
+        NOW,
+        nodes.get(task.spec.nodeName),
+      )
+      const pace = { flushedAt: NOW, releasedAt: NOW }
+      decideJob({
+        job,
+        index,
+        node: (name) => nodes.get(name),
+        now: NOW,
+        mayPlan: true,
+        complete: true,
+        pace,
+      })
+    }
+  }
+  play(EVENTS / 4)
+  const before = process.cpuUsage()
+  play(EVENTS)
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / EVENTS
+}
+
+function scene(size: number): {
+  job: NodeUpgradeJob
+  tasks: NodeUpgradeTask[]
+  nodes: Map<string, SlimNode>
+} {
+  const names = Array.from({ length: size }, (_, at) => `node-${String(at).padStart(5, '0')}`)
+  const base: NodeUpgradeJob = {
+    apiVersion: 'operations.kubeedge.io/v1alpha2',
+    kind: 'NodeUpgradeJob',
+    metadata: { name: 'bench', uid: 'bench-uid', generation: 1, finalizers: ['upgradehub.io/release'] },
+    spec: { version: 'v1.12.0', nodeNames: names, concurrency: 50, failureTolerate: '1' },
+  }
+  const nodes = new Map(names.map((name) => [name, nodeOf(name)]))
+  const targets = resolveTargets(base, jobPlan(base), {
+    get: (name) => nodes.get(name),
+    list: () => [...nodes.values()],
+  })
+  const tasks = targets.map((target) => taskObject(base, jobPlan(base), target))
+  const plan = { total: size, hash: planHash(tasks.map(({ metadata }) => metadata.name)) }
+  return {
+    job: { ...base, status: { plan, conditions: CONDITIONS, startTime: '2026-01-01T00:00:00Z' } },
+    tasks,
+    nodes,
+  }
+}
+
+function nodeOf(name: string): SlimNode {
+  return {
+    name,
+    uid: `${name}-uid`,
+    resourceVersion: '1',
+    labels: { 'node-role.kubernetes.io/edge': '' },
+    unschedulable: false,
+    ownsUnschedulable: false,
+    ready: true,
+    version: 'v1.28.6-kubeedge-v1.11.0',
+    arch: 'amd64',
+    os: 'linux',
+    registered: false,
+    epoch: 0,
+    keepCordoned: false,
+    history: '',
+    deleting: false,
+  }
+}
