@@ -142,8 +142,8 @@ export const BAD_JOBS: readonly BadJob[] = [
   },
   {
     title: 'an unknown isolation',
-    spec: { ...base, upgradeHub: { isolation: 'Drain' } },
-    sentence: 'supported values: "None", "Cordon"',
+    spec: { ...base, upgradeHub: { isolation: 'Fence' } },
+    sentence: 'supported values: "None", "Cordon", "Drain"',
   },
   {
     title: 'an unknown offline policy',

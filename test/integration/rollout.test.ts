@@ -2,7 +2,7 @@ import type { JobControl, NodeUpgradeJob, NodeUpgradeJobSpec, NodeUpgradeTask } 
 import { silentLogger, systemClock } from '@upgrade-hub/core'
 import { connect, type KubeClient } from '@upgrade-hub/kube'
 import type { EdgeBehaviour, SimulatedEdge } from '@upgrade-hub/testkit'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startFleet } from '../bench/job/fleet.ts'
 import { call, describePlanes, type RunningHub, startHub, uniqueName, until } from '../harness/index.ts'
 
@@ -253,5 +253,85 @@ describePlanes('a job goes as it is told', (plane) => {
       async () => (await call(plane, 'GET', `${JOBS}/${second}`)).status === 404,
     )
     expect((await ends(first)).status).toMatchObject({ phase: 'Completed' })
+  })
+
+  describe('isolation Drain', () => {
+    const PODS = '/api/v1/namespaces/default/pods'
+    const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
+    const isThere = async (pod: string) => (await call(plane, 'GET', `${PODS}/${pod}`)).status === 200
+    const unmanagedPods = 'Delete' as const
+
+    async function pod(nodeName: string, more: object = {}, spec: object = {}): Promise<string> {
+      const name = uniqueName('pod')
+      const containers = [{ name: 'app', image: 'app' }]
+      const metadata = { name, labels: { app: nodeName }, ...more }
+      const body = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata,
+        spec: { nodeName, containers, automountServiceAccountToken: false, ...spec },
+      }
+      const answer = await call(plane, 'POST', PODS, { body })
+      expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+      const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }
+      await call(plane, 'PATCH', `${PODS}/${name}/status`, {
+        body: { status },
+        contentType: 'application/merge-patch+json',
+      })
+      return name
+    }
+    async function budget(nodeName: string): Promise<string> {
+      const name = uniqueName('budget')
+      const spec = { minAvailable: 1, selector: { matchLabels: { app: nodeName } } }
+      const body = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name }, spec }
+      expect((await call(plane, 'POST', BUDGETS, { body })).status).toBe(201)
+      return name
+    }
+    const owner = (kind: string) => ({
+      ownerReferences: [{ apiVersion: 'apps/v1', kind, name: 'x', uid: uniqueName('uid'), controller: true }],
+    })
+
+    it('evicts what may go, waits for disruption budgets, and leaves what belongs to the node', async () => {
+      const [node = ''] = namesOf(await fleet(1))
+      const [guarded, daemon] = [await pod(node), await pod(node, owner('DaemonSet'))]
+      const guard = await budget(node)
+      const name = await create([node], {
+        upgradeHub: { isolation: 'Drain', drain: { unmanagedPods, gracePeriodSeconds: 0 } },
+      })
+      await until('the node is being emptied', async () =>
+        (await tasksOf(name)).some(({ status }) => status?.reason === 'Draining'),
+      )
+      expect(await isThere(guarded)).toBe(true)
+      expect((await tasksOf(name))[0]?.status?.intent?.verb).toBe('prepare')
+      await call(plane, 'DELETE', `${BUDGETS}/${guard}`)
+      expect((await ends(name)).status?.phase).toBe('Completed')
+      expect([await isThere(guarded), await isThere(daemon)]).toEqual([false, true])
+    })
+
+    it('gives up in time, and leaves the node as open as it was (R19)', async () => {
+      const [node = ''] = namesOf(await fleet(1))
+      const guarded = await pod(node)
+      await budget(node)
+      const drain = { unmanagedPods, timeoutSeconds: 1, onTimeout: 'Skip' as const }
+      const name = await create([node], { upgradeHub: { isolation: 'Drain', drain } })
+      expect((await ends(name)).status?.nodeStatus?.[0]).toMatchObject({
+        phase: 'Skipped',
+        outcome: 'DrainTimeout',
+      })
+      expect(await isThere(guarded)).toBe(true)
+      const { body } = await call(plane, 'GET', `/api/v1/nodes/${node}`)
+      expect((body as { spec: { unschedulable?: boolean } }).spec.unschedulable ?? false).toBe(false)
+    })
+
+    it('touches no pod of a node that has one which may not be deleted', async () => {
+      const [node = ''] = namesOf(await fleet(1))
+      const pods = [await pod(node, owner('ReplicaSet')), await pod(node)]
+      const name = await create([node], { upgradeHub: { isolation: 'Drain' } })
+      expect((await ends(name)).status?.nodeStatus?.[0]).toMatchObject({
+        phase: 'Failure',
+        outcome: 'DrainRefused',
+      })
+      expect(await Promise.all(pods.map(isThere))).toEqual([true, true])
+    })
   })
 })

@@ -205,6 +205,7 @@ export class SimHub {
       mayPrepare: this.#permitted.has(name),
       planned: !(job && notPlanned(job, this.#index).has(name)),
       resultSeenAt: this.#seenAt.get(seenKey),
+      pods: [],
       now: this.#world.now,
     }
   }

@@ -173,7 +173,7 @@ function jobOf(random: Random, names: readonly string[], fixed: object): NodeUpg
         onFailure: random.pick(['Stop', 'Pause', 'RollBack', 'RollBack'] as const),
         ...(random.chance(0.3) ? { maxUnavailable: random.pick([1, 3, '50%']) } : {}),
         ...(random.chance(0.3) ? { progressDeadlineSeconds: random.pick([120, 1_800]) } : {}),
-        isolation: random.pick(['Cordon', 'Cordon', 'None'] as const),
+        isolation: random.pick(['Cordon', 'Drain', 'None'] as const),
         keepCordonedOn: random.pick([['RollbackFailed'], [], ['Failure', 'Unknown']] as const).slice(),
         offline: { policy: random.pick(['Skip', 'Queue', 'Fail'] as const), ttlSeconds: 7_200 },
       },

@@ -7,6 +7,7 @@ import { MANIFESTS } from '../manifests/render.ts'
 const FORBIDDEN: readonly (readonly string[])[] = [
   ['create', 'pods'],
   ['create', 'pods', '--subresource=exec'],
+  ['delete', 'pods'],
   ['get', 'secrets'],
   ['list', 'secrets', '-A'],
   ['get', 'secrets', '-n', 'kube-system'],
@@ -38,6 +39,7 @@ const ALLOWED: readonly (readonly string[])[] = [
   ['patch', 'nodes', '--subresource=status'],
   ['patch', 'nodeupgradejobs'],
   ['delete', 'nodeupgradejobs'],
+  ['create', 'pods', '--subresource=eviction'],
   ['patch', 'nodeupgradejobs', '--subresource=status'],
   ['update', 'nodeupgradejobs', '--subresource=finalizers'],
   ['create', 'nodeupgradetasks'],

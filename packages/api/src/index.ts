@@ -7,6 +7,7 @@ export {
   nodeUpgradeJobCrd,
   nodeUpgradeTaskCrd,
 } from './crds.ts'
+export * from './drain.ts'
 export * from './identity.ts'
 export * from './job.ts'
 export * from './job-status.ts'

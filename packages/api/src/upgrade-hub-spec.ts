@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { Drain } from './drain.ts'
 import { HealthProbes } from './probes.ts'
 import { amount, flag, integer, list, oneOf, text } from './schema-kit.ts'
 import { LabelSelector, NodeName } from './selector.ts'
@@ -8,7 +9,7 @@ import { MaintenanceWindow } from './window.ts'
 
 const Digest = Type.String({ pattern: '^sha256:[a-f0-9]{64}$', maxLength: 71 })
 
-export const ISOLATIONS = ['None', 'Cordon'] as const
+export const ISOLATIONS = ['None', 'Cordon', 'Drain'] as const
 export const VERSION_POLICIES = ['UpgradeOnly', 'AllowDowngrade'] as const
 export const BUSY_POLICIES = ['Wait', 'Skip'] as const
 export const OFFLINE_POLICIES = ['Skip', 'Queue', 'Fail'] as const
@@ -43,10 +44,11 @@ export const UpgradeHubSpec = Type.Object(
     isolation: Type.Optional(
       oneOf(ISOLATIONS, {
         description:
-          'Cordon closes the node to new pods while its agent is down, never during the download. None leaves it open. Default Cordon.',
+          'Cordon closes the node to new pods while its agent is down, never during the download. Drain also evicts its pods first. None leaves it open. Default Cordon.',
         default: 'Cordon',
       }),
     ),
+    drain: Type.Optional(Drain),
     keepCordonedOn: list(
       oneOf(KEEP_CORDONED_ENDS, { description: 'An end after which the node stays cordoned.' }),
       {

@@ -1,12 +1,14 @@
 import { rfc3339 } from '@upgrade-hub/core'
 import { type End, endOf, refusalOf, resultEnd } from './conclude.ts'
 import type { TaskDecision, TaskView } from './decisions.ts'
+import { drainStep } from './drain.ts'
 import { again, finish } from './finish.ts'
 import { haltOfTask } from './halt.ts'
 import { type JobPlan, jobPlan, specProblem } from './job-plan.ts'
 import { restorePatch, takePatch } from './node-patches.ts'
 import { windowOn } from './node-window.ts'
 import { isReason, REASONS } from './reasons.ts'
+import type { SlimNode } from './slim-node.ts'
 import { prepareMs, preparePatch, proceedPatch, verifyUntil } from './task-patches.ts'
 import {
   currentAnswer,
@@ -159,15 +161,27 @@ function decidePrepared(view: TaskView, plan: JobPlan, paused: boolean): TaskDec
   if (holds(node, task)) {
     // Taken, and then the window closed before the permission was stored: the node is let go of, untouched.
     if (!isOpen) return { write: { target: 'node', patch: restorePatch(node) } }
-    return {
-      write: { target: 'status', status: proceedPatch(task, node, { now, ...(until ? { until } : {}) }) },
-    }
+    const proceed = proceedPatch(task, node, { now, ...(until ? { until } : {}) })
+    return drainFirst(view, plan, node) ?? { write: { target: 'status', status: proceed } }
   }
   if (!node.ready) return awaitReady(view, plan)
   if (statusOf(task).reason) return noReason()
   if (!view.released || paused || !isOpen || node.hold || node.deleting) return {}
-  const cordon = plan.isolation === 'Cordon'
+  const cordon = plan.isolation !== 'None'
   return { write: { target: 'node', patch: takePatch(node, task, { cordon, now }) } }
+}
+
+/** Undefined when the node is empty, or need not be. */
+function drainFirst(view: TaskView, plan: JobPlan, node: SlimNode): TaskDecision | undefined {
+  if (plan.isolation !== 'Drain') return undefined
+  const { task, now, pods } = view
+  if (!pods) return { needsPods: true }
+  const step = drainStep(plan, pods, { now, takenAt: timeOf(node.hold?.takenAt) })
+  if (step.kind === 'empty') return undefined
+  if (step.kind === 'ends') return finish(view, step.end, { whileHeld: true })
+  if (statusOf(task).reason !== 'Draining')
+    return { write: { target: 'status', status: { reason: 'Draining', message: step.message } } }
+  return { evict: step.evict, wakeAt: step.wakeAt }
 }
 
 function verdictEnd({ task, job }: TaskView) {

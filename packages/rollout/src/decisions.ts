@@ -1,6 +1,7 @@
 import type { NodeUpgradeJob, NodeUpgradeTask, TaskStatus } from '@upgrade-hub/api'
 import type { NodePatch } from './node-patches.ts'
 import type { SlimNode } from './slim-node.ts'
+import type { SlimPod } from './slim-pod.ts'
 
 /** Something worth a Kubernetes event, on the job or on a node. */
 export interface HubEvent {
@@ -28,6 +29,10 @@ export interface TaskDecision {
   readonly write?: TaskWrite
   /** To be told once the write is stored. */
   readonly events?: readonly HubEvent[]
+  /** The pods of the node must be known for a decision: ask again with them. */
+  readonly needsPods?: boolean
+  /** Pods that are to be evicted; one that may not go yet is asked again at `wakeAt`. */
+  readonly evict?: readonly SlimPod[]
   /** When to ask again though nothing changed, API time in ms. */
   readonly wakeAt?: number
 }
@@ -46,6 +51,8 @@ export interface TaskView {
   readonly planned: boolean
   /** When the result of the current attempt was first seen, API time in ms: the verification is counted from it. */
   readonly resultSeenAt: number | undefined
+  /** Pods in the way of a drain; undefined until they were asked for. */
+  readonly pods?: readonly SlimPod[]
   /** API time in ms. */
   readonly now: number
 }

@@ -13,22 +13,27 @@ const MAX_SPENT = 8
 /**
  * Ends a task, or its attempt where the job grants another: first the node is let go of, then the end is written, so that
  * nothing stays marked for an ended task. A node that is to stay cordoned is let go of when its end is stored: until then the
- * end may still become another one.
+ * end may still become another one. So is one whose end is known from its being held alone (`whileHeld`).
  */
-export function finish(view: TaskView, end: End): TaskDecision {
+export function finish(view: TaskView, end: End, { whileHeld = false } = {}): TaskDecision {
   const { task, node, now } = view
   const pauseMs = retryPauseMs(view, end)
-  if (pauseMs !== undefined) return tryAgain(view, end, pauseMs)
+  if (pauseMs !== undefined) return tryAgain(view, end, { pauseMs, whileHeld })
   const isHeld = node !== undefined && holds(node, task)
-  if (isHeld && !staysCordoned(view.job, end)) return { write: { target: 'node', patch: letGo(node, end) } }
+  if (isHeld && !whileHeld && !staysCordoned(view.job, end))
+    return { write: { target: 'node', patch: letGo(node, end) } }
   return {
     write: { target: 'status', status: endPatch(task, end, now) },
     events: endEvents(view, shownEnd(task, end)),
   }
 }
 
-function tryAgain({ task, node, now }: TaskView, end: End, pauseMs: number): TaskDecision {
-  if (node && holds(node, task)) return { write: { target: 'node', patch: restorePatch(node) } }
+function tryAgain(
+  { task, node, now }: TaskView,
+  end: End,
+  { pauseMs, whileHeld }: { pauseMs: number; whileHeld: boolean },
+): TaskDecision {
+  if (node && holds(node, task) && !whileHeld) return { write: { target: 'node', patch: restorePatch(node) } }
   const attempt = (statusOf(task).attempt ?? 0) + 1
   const note = `${task.spec.nodeName}: ${end.reason}: ${end.message}; attempt ${attempt} follows in ${pauseMs / 1000} s`
   return {

@@ -1,5 +1,6 @@
 import type {
   Amount,
+  Drain,
   HealthProbe,
   MaintenanceWindow,
   NodeUpgradeJob,
@@ -37,6 +38,7 @@ export interface JobPlan {
   readonly waves: readonly Wave[]
   readonly window?: MaintenanceWindow
   readonly isolation: NonNullable<UpgradeHubSpec['isolation']>
+  readonly drain: Required<Omit<Drain, 'gracePeriodSeconds'>> & Pick<Drain, 'gracePeriodSeconds'>
   readonly keepCordonedOn: readonly string[]
   readonly offline: { readonly policy: 'Skip' | 'Queue' | 'Fail'; readonly ttlSeconds: number }
   /** Undefined: the job waits as long as it takes. */
@@ -115,6 +117,7 @@ function planOf(spec: NodeUpgradeJobSpec): JobPlan {
     waves: ours.waves ?? [],
     ...(ours.window ? { window: ours.window } : {}),
     isolation: ours.isolation ?? 'Cordon',
+    drain: drainOf(ours.drain),
     keepCordonedOn: ours.keepCordonedOn ?? ['RollbackFailed'],
     offline: { policy: ours.offline?.policy ?? 'Skip', ttlSeconds: ours.offline?.ttlSeconds ?? 86_400 },
     ...(ours.progressDeadlineSeconds ? { progressDeadlineSeconds: ours.progressDeadlineSeconds } : {}),
@@ -128,6 +131,16 @@ function planOf(spec: NodeUpgradeJobSpec): JobPlan {
     requireConfirmation: spec.requireConfirmation ?? false,
     minReadySeconds: ours.health?.minReadySeconds ?? 10,
     probes: ours.health?.probes ?? [],
+  }
+}
+
+function drainOf(drain: Drain = {}): JobPlan['drain'] {
+  return {
+    timeoutSeconds: drain.timeoutSeconds ?? 600,
+    ...(drain.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: drain.gracePeriodSeconds }),
+    emptyDir: drain.emptyDir ?? 'Refuse',
+    unmanagedPods: drain.unmanagedPods ?? 'Refuse',
+    onTimeout: drain.onTimeout ?? 'Fail',
   }
 }
 

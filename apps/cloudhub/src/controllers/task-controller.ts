@@ -3,8 +3,10 @@ import { KubeError, NODES } from '@upgrade-hub/kube'
 import {
   decideTask,
   isEnd,
+  jobPlan,
   NODE_FIELD_MANAGER,
   resultOf,
+  type SlimPod,
   slimNode,
   statusOf,
   type TaskDecision,
@@ -13,6 +15,7 @@ import {
 } from '@upgrade-hub/rollout'
 import { TASKS } from '../kube-api.ts'
 import { entryIn, jobOf, type OpenJob, taskOf } from './open-jobs.ts'
+import { evict, podsOn } from './pods.ts'
 import type { Term } from './term.ts'
 
 /** Writes of one task in a row before others get their turn. */
@@ -30,14 +33,31 @@ export class TaskController {
     const job = this.#term.open.get(jobOf(key))
     if (!job?.tasks.hasSynced) return
     const name = taskOf(key)
+    let pods: readonly SlimPod[] | undefined
     for (let step = 0, refused = 0; step < MAX_STEPS; step++) {
-      const view = this.#view(job, name)
-      if (!view) return
+      const seen = this.#view(job, name)
+      if (!seen) return
+      const view = pods ? { ...seen, pods } : seen
       const decision = decideTask(view)
+      if (decision.needsPods) {
+        pods = await podsOn(this.#term.options.client, view.task.spec.nodeName, this.#term.signal)
+        continue
+      }
+      if (decision.evict) await this.#evict(view, decision.evict)
       if (!decision.write) return this.#sleep(decision, view.now)
       if (!(await this.#apply(job, view, decision)) && ++refused > 1) return { requeueAfterMs: RETRY_MS }
     }
     return { requeueAfterMs: 0 }
+  }
+
+  /** One after the other: a budget that lets one go may not let the next. */
+  async #evict({ job }: TaskView, pods: readonly SlimPod[]): Promise<void> {
+    const { client } = this.#term.options
+    const gracePeriodSeconds = job && jobPlan(job).drain.gracePeriodSeconds
+    for (const pod of pods) {
+      const went = await this.#term.write((signal) => evict(client, pod, { gracePeriodSeconds, signal }))
+      if (!went) this.#term.teller.refused('pod', 'KUBE_TOO_MANY_REQUESTS')
+    }
   }
 
   #view(open: OpenJob, name: string): TaskView | undefined {
