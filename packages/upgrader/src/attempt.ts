@@ -5,6 +5,7 @@ export {
   runLocalAttempt,
 } from './attempt/local-attempt.ts'
 export { type RunOptions, runAttempt } from './attempt/run-attempt.ts'
+export { tidyAfterBoot } from './attempt/tidy-after-boot.ts'
 export { acquireLock, type Lock } from './host/lock.ts'
 export type { AttemptState } from './machine/state.ts'
 export { STEPS, type Step } from './machine/steps.ts'

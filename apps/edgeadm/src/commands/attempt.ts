@@ -1,5 +1,5 @@
 import { type AttemptView, LockHeldError, openAttemptStore } from '@upgrade-hub/upgrader'
-import { openLocalAttempts, type RunOptions, runAttempt } from '@upgrade-hub/upgrader/attempt'
+import { openLocalAttempts, type RunOptions, runAttempt, tidyAfterBoot } from '@upgrade-hub/upgrader/attempt'
 import { EXIT, exitCodeOf } from '../exit-codes.ts'
 import { portsOf } from '../ports.ts'
 import type { Command } from './command.ts'
@@ -33,6 +33,7 @@ export const attemptResume: Command = {
   help: [],
   run: async (context) => {
     const config = await context.config()
+    await tidyAfterBoot(config, context.clock)
     const views = [...(await openAttemptStore(config).attempts()), ...(await openLocalAttempts(config))]
     const open = views.filter((view) => view.needsUpdater)
     const ports = { ...portsOf(config, context), agentMayRun: context.ready }

@@ -57,6 +57,12 @@ export async function isLockHeld(path: string): Promise<boolean> {
   return text !== undefined && (await isHeld(text))
 }
 
+/** Removes a lock that nobody holds, whoever held it. */
+export async function removeDead(path: string, clock: Clock): Promise<void> {
+  const text = await readText(path)
+  if (text !== undefined && !(await isHeld(path, text, clock))) await moveAside(path, text)
+}
+
 /** Removes a lock that an earlier updater of the same attempt has left behind; one that lives keeps it. */
 export async function releaseDead(path: string, attempt: string): Promise<void> {
   const text = await readLock(path)
