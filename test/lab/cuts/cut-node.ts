@@ -99,7 +99,7 @@ export class CutNode {
   /** Files that have not got their names, from the node's root. */
   async halfMade(): Promise<readonly string[]> {
     const all = await readdir(this.#disk, { recursive: true })
-    return all.filter((name) => /\.(tmp|dead|partial)$|\.upgrade-hub$/.test(name))
+    return all.filter((name) => /\.(tmp|dead|partial)$/.test(name))
   }
 
   /** Carries an attempt on while the machine stays up, and notes every cut that could have been. */

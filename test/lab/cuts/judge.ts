@@ -74,7 +74,7 @@ async function judge(
     [!isOver || result?.RunningVersion === version, `I5: the result says ${result?.RunningVersion}`],
     [spooled === (isOver ? 1 : 0), `I1: ${spooled} results in the spool`],
     [!isOver || staged.length === 0, `I7: staging left: ${staged.join(' ')}`],
-    [beside.length === 0, `I7: beside the agent: ${beside.join(' ')}`],
+    [!isOver || beside.length === 0, `I7: beside the agent: ${beside.join(' ')}`],
     [locks.length === 0, `locks left: ${locks.join(' ')}`],
     [halfMade.length === 0, `left half-made: ${halfMade.join(' ')}`],
   ]

@@ -33,7 +33,7 @@ export const attemptResume: Command = {
   help: [],
   run: async (context) => {
     const config = await context.config()
-    await tidyAfterBoot(config, context.clock)
+    await tidyAfterBoot(config)
     const views = [...(await openAttemptStore(config).attempts()), ...(await openLocalAttempts(config))]
     const open = views.filter((view) => view.needsUpdater)
     const ports = { ...portsOf(config, context), agentMayRun: context.ready }

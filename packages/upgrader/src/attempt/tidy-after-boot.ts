@@ -1,6 +1,5 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '@upgrade-hub/core'
 import type { EdgeConfig } from '../config.ts'
 import { bootId } from '../host/boot.ts'
 import { makeFolder, writeDurable } from '../host/durable.ts'
@@ -16,11 +15,11 @@ const HALF_MADE = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(tmp|dead)$|\.\d
  * Removes what a power cut left half-made, and the lock that nobody holds any more but that keadm would respect. It does
  * so once a boot and must be the first of ours to run in it: later these names belong to somebody who is at work.
  */
-export async function tidyAfterBoot(config: EdgeConfig, clock: Clock): Promise<void> {
+export async function tidyAfterBoot(config: EdgeConfig): Promise<void> {
   const mark = join(config.paths.state, 'tidied')
   const boot = await bootId()
   if ((await readText(mark)) === boot) return
-  await removeDead(nodeLock(config), clock)
+  await removeDead(nodeLock(config))
   const ids = await attemptIds(config)
   const folders = [
     config.paths.etc,

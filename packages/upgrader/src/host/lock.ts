@@ -58,9 +58,9 @@ export async function isLockHeld(path: string): Promise<boolean> {
 }
 
 /** Removes a lock that nobody holds, whoever held it. */
-export async function removeDead(path: string, clock: Clock): Promise<void> {
-  const text = await readText(path)
-  if (text !== undefined && !(await isHeld(path, text, clock))) await moveAside(path, text)
+export async function removeDead(path: string): Promise<void> {
+  const text = await readLock(path)
+  if (text !== undefined && !(await isHeld(text))) await moveAside(path, text)
 }
 
 /** Removes a lock that an earlier updater of the same attempt has left behind; one that lives keeps it. */
