@@ -66,8 +66,8 @@ async function sweep(kind: AgentKind): Promise<readonly Row[]> {
   const cuts = await distinct(await cutsOf(kind))
   const ordeals = cuts.flatMap((cut, at): Ordeal[] => [
     { kind, cut, again: [] },
-    ...(at % 5 === 0 ? [{ kind, cut, again: calls(at, 1) }] : []),
-    ...(at % 7 === 0 ? [{ kind, cut, again: calls(at, 4) }] : []),
+    ...(at % 6 === 0 ? [{ kind, cut, again: calls(at, 1) }] : []),
+    ...(at % 10 === 0 ? [{ kind, cut, again: calls(at, 4) }] : []),
   ])
   const waiting = [...ordeals]
   const found: Row[] = []

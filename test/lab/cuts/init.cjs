@@ -10,7 +10,7 @@ const { setTimeout: delay } = require('node:timers/promises')
 const MARKER = 'UPGRADE_HUB_SERVICE'
 const plan = JSON.parse(process.argv[2])
 
-main().then((report) => console.log(JSON.stringify(report)))
+void main().then((report) => console.log(JSON.stringify(report)))
 
 async function main() {
   bind(plan.disk, plan.root)
@@ -47,9 +47,9 @@ function startAgent() {
   }).unref()
 }
 
-/** A process has its environment a moment after its birth. */
+/** A process has its environment a moment after its birth, on a busy machine a long one. */
 async function comesUp() {
-  for (let looks = 0; looks < 100 && !isAgentRunning(); looks++) await delay(50)
+  for (let looks = 0; looks < 600 && !isAgentRunning(); looks++) await delay(50)
   return isAgentRunning()
 }
 
