@@ -12,12 +12,15 @@ const EX_CONFIG = 78
 const HERE = dirname(realpathSync(fileURLToPath(import.meta.url)))
 const MAIN = join(HERE, '..', 'src', 'main.ts')
 
-/** @param program which of the plugins: the file's name without `kubectl-` */
-export async function launch(program) {
+/**
+ * @param program which of the plugins: the file's name without `kubectl-`
+ * @param first words before those of the command line
+ */
+export async function launch(program, ...first) {
   if (Number(process.versions.node.split('.')[0]) >= NEEDED_NODE) {
     // Half of the time of a short run is compiling. In a folder of the user's own: what is in it is run.
     module.enableCompileCache(join(homedir(), '.kube', 'cache', 'kubectl-nodeupgrade'))
-    process.argv.splice(1, 1, MAIN, program)
+    process.argv.splice(1, 1, MAIN, program, ...first)
     return void (await import(MAIN))
   }
   const node = shippedNode(HERE)
@@ -29,7 +32,7 @@ export async function launch(program) {
     process.exitCode = EX_CONFIG
     return
   }
-  handOver(node, [join(HERE, `kubectl-${program}`), ...process.argv.slice(2)])
+  handOver(node, [join(HERE, `kubectl-${program}`), ...first, ...process.argv.slice(2)])
 }
 
 /** `node_modules/.bin/node` of this folder or of one above it. */

@@ -1,5 +1,7 @@
 import { type Clock, HubError, messageOf } from '@upgrade-hub/core'
+import type { Cluster } from '../cluster/cluster.ts'
 import { openCluster } from '../cluster/open.ts'
+import { completions } from '../complete/complete.ts'
 import { UsageError } from '../errors.ts'
 import { clean } from '../text/clean.ts'
 import type { Terminal } from '../text/terminal.ts'
@@ -31,6 +33,7 @@ export async function runPlugin(options: RunOptions): Promise<number> {
 }
 
 async function dispatch({ plugin, argv, ...options }: RunOptions): Promise<number> {
+  if (argv[0] === COMPLETE) return complete(plugin, argv.slice(1), options)
   const single = plugin.commands.length === 1
   const [verb = '', ...rest] = single ? ['', ...argv] : argv
   if (!single && ['', '-h', '--help', 'help'].includes(verb)) {
@@ -40,6 +43,24 @@ async function dispatch({ plugin, argv, ...options }: RunOptions): Promise<numbe
   const command = plugin.commands.find(({ name }) => name === verb)
   if (!command) throw new UsageError(`unknown verb ${verb}: ${plugin.title} --help lists them`)
   return runCommand(plugin, command, { ...options, argv: rest })
+}
+
+/** What the launchers `kubectl_complete-…` ask with. */
+const COMPLETE = '__complete'
+
+/** A completion that fails offers nothing: the person is in the middle of a line. */
+async function complete(
+  plugin: Plugin,
+  words: readonly string[],
+  { clock, terminal, signal, open = openCluster }: Omit<RunOptions, 'plugin' | 'argv'>,
+): Promise<number> {
+  const { flags } = parseFlags([], {})
+  let cluster: Promise<Cluster> | undefined
+  const once = () => (cluster ??= open(flags, { clock, signal }))
+  const lines = await completions(plugin, words, once).catch(() => [])
+  terminal.print(lines.join('\n'))
+  await cluster?.then((opened) => opened.close()).catch(() => undefined)
+  return EXIT.ok
 }
 
 async function runCommand(

@@ -129,7 +129,7 @@ function assumptions({ approved, away, job }: Rehearsed): string[] {
     'no node fails',
     ...(approved.length > 0 ? [`${approved.join(', ')}: approved at once`] : []),
     ...(away.length > 0
-      ? [`${away.length} nodes that are not Ready (${away.slice(0, 5).join(', ')}): back at once`]
+      ? [`${away.length} nodes that are not Ready or busy (${away.slice(0, 5).join(', ')}): back at once`]
       : []),
     ...(plan.requireConfirmation ? ['every node is confirmed at once'] : []),
     ...(plan.window?.timeZone === 'NodeLocal' ? ['the clock of every node is set to UTC'] : []),

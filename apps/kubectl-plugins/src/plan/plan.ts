@@ -68,8 +68,14 @@ async function judged(
   wanted: NodeUpgradeJob,
 ): Promise<{ job: NodeUpgradeJob; notes: string[] }> {
   const name = `plan-${randomBytes(6).toString('hex')}`
-  const { apiVersion, kind, spec = {} } = wanted
-  const job: NodeUpgradeJob = { apiVersion, kind, metadata: { name }, spec }
+  const { kind, spec = {} } = wanted
+  // Both versions have one schema, so a manifest of either is judged as the one that is stored.
+  const job: NodeUpgradeJob = {
+    apiVersion: 'operations.kubeedge.io/v1alpha2',
+    kind,
+    metadata: { name },
+    spec,
+  }
   try {
     return { job: await cluster.createJob(job, true), notes: [] }
   } catch (error) {

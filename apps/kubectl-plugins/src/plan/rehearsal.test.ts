@@ -93,6 +93,19 @@ describe('a rehearsal', () => {
     expect(job.status?.summary?.successful).toBe(2)
   })
 
+  it('takes a node that another upgrade holds to be free at once', () => {
+    const hold = JSON.stringify({ task: 't', taskUID: 'u', epoch: 1, previousUnschedulable: false })
+    const free = edgeNode('n1')
+    const busy = {
+      ...free,
+      spec: { unschedulable: true },
+      metadata: { ...free.metadata, annotations: { 'upgradehub.io/hold': hold } },
+    }
+    const { away, job } = rehearsed({ maxUnavailable: 1 }, [busy])
+    expect(away).toEqual(['n1'])
+    expect(job.status?.summary?.successful).toBe(1)
+  })
+
   it('gives up on what never comes: nodes that are down and leave no room', () => {
     const down = edgeNodes(2).map((node) => ({ ...node, spec: { unschedulable: true } }))
     const { endedAt, job } = rehearsed({ maxUnavailable: 1 }, [...down, ...edgeNodes(3).slice(2)])

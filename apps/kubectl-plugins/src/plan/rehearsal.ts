@@ -1,4 +1,4 @@
-import type { Node, NodeUpgradeJob, NodeUpgradeTask } from '@upgrade-hub/api'
+import { HOLD_ANNOTATION, type Node, type NodeUpgradeJob, type NodeUpgradeTask } from '@upgrade-hub/api'
 import {
   decideJob,
   decideTask,
@@ -41,7 +41,7 @@ export interface Rehearsed {
   readonly endedAt?: number
   /** Waves that were taken to be approved at once. */
   readonly approved: readonly string[]
-  /** Nodes that are away and were taken to be back at once. */
+  /** Nodes that are away or busy and were taken to be back at once. */
   readonly away: readonly string[]
 }
 
@@ -121,11 +121,18 @@ class Rehearsal {
     this.#keepJob(planPatch(this.#job, [...this.#tasks.keys()], this.#now))
   }
 
-  /** A node that is away and may be waited for: when it comes back nobody knows. */
+  /** A node that is away, or that another upgrade holds, may be waited for: when that is over nobody knows. */
   #callBack(name: string): void {
-    if (this.#slim.get(name)?.ready !== false) return
+    const node = this.#slim.get(name)
+    if (!node || (node.ready && !node.hold)) return
     this.#away.push(name)
-    this.#patchNode(name, { status: { conditions: [{ type: 'Ready', status: 'True' }] } })
+    const annotations = { [HOLD_ANNOTATION]: null }
+    const unschedulable = node.hold ? node.hold.previousUnschedulable : node.unschedulable
+    this.#patchNode(name, {
+      metadata: { annotations },
+      spec: { unschedulable },
+      status: { conditions: [{ type: 'Ready', status: 'True' }] },
+    })
   }
 
   #decideJob(): { hasWritten: boolean; wakeAt: number | undefined } {

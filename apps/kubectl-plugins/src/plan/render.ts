@@ -33,7 +33,7 @@ function heading(name: string, report: PlanReport, terminal: Terminal): string[]
 
 function timeText({ aboutSeconds, atMostSeconds, measured }: PlanReport): string {
   const by = measured
-    ? ` as ${measured.nodes} nodes of ${measured.jobs.join(', ')} took ${time(measured.prepareSeconds)} to prepare and ${time(measured.proceedSeconds)} to upgrade`
+    ? ` as ${measured.nodes} ${measured.nodes === 1 ? 'node' : 'nodes'} of ${measured.jobs.join(', ')} took ${time(measured.prepareSeconds)} to prepare and ${time(measured.proceedSeconds)} to upgrade`
     : ''
   const about = aboutSeconds === undefined ? [] : [`about ${time(aboutSeconds)},${by}`]
   const most = atMostSeconds === undefined ? [] : [`at most ${time(atMostSeconds)} by its time limits`]
