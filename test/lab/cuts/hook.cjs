@@ -16,10 +16,19 @@ function before(operation, path) {
   calls += 1
   if (last > 0 && calls !== last) return
   const image = `${CUT_FOLDER}/${String(calls).padStart(3, '0')}.img`
-  spawnSync('/usr/bin/cp', ['--sparse=always', CUT_IMAGE, image])
+  copyAtOnce(CUT_IMAGE, image)
   const path_ = path.slice(CUT_ROOT.length + 1)
   appendFileSync(`${CUT_FOLDER}/cuts.jsonl`, `${JSON.stringify({ image, operation, path: path_ })}\n`)
   if (last > 0) process.kill(process.pid, 'SIGKILL')
+}
+
+/** The kernel may write while we read: what two looks agree on is one moment. */
+function copyAtOnce(from, to) {
+  for (let tries = 0; tries < 20; tries++) {
+    spawnSync('/usr/bin/cp', ['--sparse=always', from, to])
+    if (spawnSync('/usr/bin/cmp', ['--silent', from, to]).status === 0) return
+  }
+  throw new Error('the disk does not hold still')
 }
 
 for (const operation of ['rename', 'link', 'unlink']) {

@@ -47,9 +47,12 @@ function startAgent() {
   }).unref()
 }
 
-/** A process has its environment a moment after its birth, on a busy machine a long one. */
+/** A process has its environment a moment after its birth, on a busy machine a long one; a supervisor starts what ended again. */
 async function comesUp() {
-  for (let looks = 0; looks < 600 && !isAgentRunning(); looks++) await delay(50)
+  for (let looks = 1; looks < 600 && !isAgentRunning(); looks++) {
+    await delay(50)
+    if (looks % 100 === 0) startAgent()
+  }
   return isAgentRunning()
 }
 
