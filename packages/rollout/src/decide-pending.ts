@@ -1,3 +1,4 @@
+import type { NodeUpgradeTask } from '@upgrade-hub/api'
 import { rfc3339 } from '@upgrade-hub/core'
 import { type End, endOf, refusalOf, resultEnd } from './conclude.ts'
 import type { TaskDecision, TaskView } from './decisions.ts'
@@ -114,6 +115,12 @@ function awaitReady(view: TaskView, plan: JobPlan): TaskDecision {
   return now < until ? { wakeAt: until } : finish(view, offlineEnd(plan))
 }
 
+/** Prepared, and another upgrade holds the node. */
+function awaitOther(task: NodeUpgradeTask): TaskDecision {
+  if (statusOf(task).reason === 'Busy') return {}
+  return { write: { target: 'status', status: { reason: 'Busy', message: REASONS.Busy.sentence } } }
+}
+
 function noReason(): TaskDecision {
   return { write: { target: 'status', status: { reason: null, message: null } } }
 }
@@ -165,8 +172,9 @@ function decidePrepared(view: TaskView, plan: JobPlan, paused: boolean): TaskDec
     return drainFirst(view, plan, node) ?? { write: { target: 'status', status: proceed } }
   }
   if (!node.ready) return awaitReady(view, plan)
+  if (node.hold) return awaitOther(task)
   if (statusOf(task).reason) return noReason()
-  if (!view.released || paused || !isOpen || node.hold || node.deleting) return {}
+  if (!view.released || paused || !isOpen || node.deleting) return {}
   const cordon = plan.isolation !== 'None'
   return { write: { target: 'node', patch: takePatch(node, task, { cordon, now }) } }
 }

@@ -6,7 +6,7 @@ import { askedHalt, type StopReason } from './halt.ts'
 import { type JobPlan, jobPlan } from './job-plan.ts'
 import { changesCondition, eventsOf, saysOf } from './job-says.ts'
 import { differences, MAX_ROWS, statusPatch } from './job-status.ts'
-import { closureOf, nodeBrake, obstacleOf, stallOf, windowBrake } from './obstacle.ts'
+import { closureOf, confirmBrake, nodeBrake, obstacleOf, stallOf, windowBrake } from './obstacle.ts'
 import { type Release, releaseOf, withoutNew } from './release.ts'
 import { isReopenable } from './retry.ts'
 import { reasonToGoBack, rollBackStatus, wayBack } from './roll-back.ts'
@@ -48,7 +48,8 @@ export function decideRun(view: JobView): JobDecision {
   if (goBack) return decideWayBack(view, { plan, total, course, reason: goBack })
   const halted = (obstacle ?? closure.obstacle) !== undefined || over
   const allowed = releaseOf(view, plan, { halted, ...course })
-  const wait = obstacle ?? closure.obstacle ?? course.obstacle ?? windowBrake(allowed)
+  const wait =
+    obstacle ?? closure.obstacle ?? course.obstacle ?? windowBrake(allowed) ?? confirmBrake(view, allowed)
   const stall = wait || over ? undefined : stallOf(view, plan)
   const inTheWay = wait ?? stall?.obstacle ?? nodeBrake(view, allowed)
   const tolerance = toleranceOfJob(job, plan)

@@ -219,14 +219,14 @@ describe('a prepared task', () => {
           hold: { task: 'x', taskUID: 'x', epoch: 1, previousUnschedulable: false, takenAt: '' },
         }),
       },
-      'nothing',
+      'Busy',
     ],
     [
       'is not taken while its node is deleted',
       { released: true, node: aNode({ deleting: true }) },
       'nothing',
     ],
-    ['ends with a job that stopped', { released: true, job: stopped }, 'Skipped Stopped'],
+    ['ends with a job that stopped', { released: true, job: stopped }, 'Skipped Stopped cancel'],
     ['ends with a cancelled job', { released: true, job: cancelled }, 'Cancelled Cancelled cancel'],
     ['with our hold goes on to proceed', { node: owned(PREPARED) }, 'InProgress proceed'],
     ['is not taken by a broken spec', { released: true, job: aJob({ version: '' }) }, 'nothing'],
@@ -257,15 +257,38 @@ describe('a prepared task', () => {
   it('whose image is another than the pinned one fails, and is never taken', () => {
     const { status } = aJob()
     const job = aJob({}, { status: { ...status, image: { digest: 'sha256:other' } } })
-    expect(gist(decide(PREPARED, { job, released: true }))).toBe('Failure TagMoved')
+    expect(gist(decide(PREPARED, { job, released: true }))).toBe('Failure TagMoved cancel')
   })
 
   it('that waits for its node to be Ready ends by the policy, and goes on when it is', () => {
     const waiting = { ...PREPARED, reason: 'Offline', deadline: time(300) }
     const away = aNode({ ready: false })
     expect(decide(waiting, { node: away, now: at(299) })).toEqual({ wakeAt: at(300) })
-    expect(gist(decide(waiting, { node: away, now: at(300) }))).toBe('Skipped Offline')
+    expect(gist(decide(waiting, { node: away, now: at(300) }))).toBe('Skipped Offline cancel')
     expect(statusIn(decide(waiting, { released: true }))).toEqual({ reason: null, message: null })
+  })
+})
+
+describe('an edge that gives an attempt up though nobody has asked', () => {
+  const refused = (status: Partial<TaskStatus>, seq: number) => ({
+    ...status,
+    edge: { attempt: 1, seq: 3, answer: { seq, value: 'refused', code: 'Cancelled' } },
+  })
+  it.each([
+    ['refuses to prepare it', refused(PREPARING, 1)],
+    ['refuses to proceed', refused(PROCEEDING, 2)],
+    ['reports its end', reported('Cancelled', 'Cancelled', PREPARED)],
+  ])('and %s gets another, so that the job does not lose the node', (_, status) => {
+    expect(statusIn(decide(status))).toMatchObject({ phase: 'Pending', attempt: 2, reason: 'PreparedStale' })
+  })
+
+  it('is not asked for ever', () => {
+    const eighth = { ...refused(PREPARING, 1), attempt: 8 }
+    expect(gist(decide(eighth))).toBe('Failure FailedBeforeChange')
+  })
+
+  it('has ended it where the job is cancelled', () => {
+    expect(gist(decide(refused(PREPARING, 1), { job: cancelled }))).toBe('Cancelled Cancelled')
   })
 })
 
@@ -549,7 +572,9 @@ describe('a node that another upgrade holds', () => {
   }
 
   it('is waited for, unless the job skips it (R17)', () => {
-    expect(busy('Wait', PREPARED)).toBeUndefined()
+    expect(busy('Wait', PREPARED)).toMatchObject({ status: { reason: 'Busy' } })
+    expect(busy('Wait', { ...PREPARED, reason: 'Busy' })).toBeUndefined()
+    expect(busy('Wait', { ...PREPARED, reason: 'Busy' }, aNode())).toMatchObject({ status: { reason: null } })
     for (const status of [{}, PREPARED])
       expect(busy('Skip', status)).toMatchObject({
         status: { phase: 'Skipped', reason: 'Busy', outcome: 'Skipped' },

@@ -1,11 +1,12 @@
 import { type End, endOf } from './conclude.ts'
 import type { HubEvent, TaskDecision, TaskView } from './decisions.ts'
+import { haltOfTask } from './halt.ts'
 import { staysCordoned } from './kept.ts'
 import { restorePatch } from './node-patches.ts'
 import { retryPauseMs } from './retry.ts'
 import type { SlimNode } from './slim-node.ts'
-import { againPatch, endPatch, retryPatch, shownEnd } from './task-patches.ts'
-import { holds, resultOf, statusOf } from './task-state.ts'
+import { againPatch, endPatch, isSpent, retryPatch, shownEnd } from './task-patches.ts'
+import { holds, statusOf } from './task-state.ts'
 
 /** Attempts that may end in a result which asks to be tried again; a task stores 16. */
 const MAX_SPENT = 8
@@ -17,6 +18,7 @@ const MAX_SPENT = 8
  */
 export function finish(view: TaskView, end: End, { whileHeld = false } = {}): TaskDecision {
   const { task, node, now } = view
+  if (end.phase === 'Cancelled' && !isAskedToEnd(view)) return again(view, endOf('PreparedStale'))
   const pauseMs = retryPauseMs(view, end)
   if (pauseMs !== undefined) return tryAgain(view, end, { pauseMs, whileHeld })
   const isHeld = node !== undefined && holds(node, task)
@@ -26,6 +28,11 @@ export function finish(view: TaskView, end: End, { whileHeld = false } = {}): Ta
     write: { target: 'status', status: endPatch(task, end, now) },
     events: endEvents(view, shownEnd(task, end)),
   }
+}
+
+/** An edge gives up by itself what it has kept for too long: that is no reason to leave its node out. */
+function isAskedToEnd({ task, job }: TaskView): boolean {
+  return haltOfTask(task, job) === 'cancelled' || task.metadata.deletionTimestamp !== undefined
 }
 
 function tryAgain(
@@ -45,7 +52,7 @@ function tryAgain(
 /** Puts a task back in the queue, the node let go of first. An edge that goes on spending attempts is not asked for ever. */
 export function again(view: TaskView, end: End): TaskDecision {
   const { task, node, now } = view
-  const spent = resultOf(task) !== undefined && (statusOf(task).attempt ?? 0) >= MAX_SPENT
+  const spent = isSpent(task) && (statusOf(task).attempt ?? 0) >= MAX_SPENT
   if (spent) return finish(view, { ...endOf('FailedBeforeChange'), message: end.message })
   if (node && holds(node, task)) return { write: { target: 'node', patch: restorePatch(node) } }
   return { write: { target: 'status', status: againPatch(task, end, now) } }
@@ -54,7 +61,7 @@ export function again(view: TaskView, end: End): TaskDecision {
 function letGo(node: SlimNode, end: End) {
   const upgrade =
     end.phase === 'Successful' && end.from && end.to ? { from: end.from, to: end.to } : undefined
-  return restorePatch(node, upgrade ? { upgrade } : {})
+  return restorePatch(node, { isGood: end.phase === 'Successful', ...(upgrade ? { upgrade } : {}) })
 }
 
 /** The events of an end, on the job and on the node; none for what never had its turn. */

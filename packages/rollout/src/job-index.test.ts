@@ -109,4 +109,10 @@ describe('the index of a job', () => {
     index.upsert(resting, at(30))
     expect(index.get(resting.metadata.name)?.state).toBe('waiting')
   })
+
+  it('counts no task that came after the plan', () => {
+    const index = new JobIndex()
+    index.upsert(aTask({ phase: 'Skipped', reason: 'NotPlanned' }), at(0))
+    expect(index.counts).toMatchObject({ skipped: 0, pending: 0, held: 1 })
+  })
 })

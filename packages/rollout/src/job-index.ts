@@ -181,6 +181,8 @@ function rankOf(task: NodeUpgradeTask): number {
 
 function count(counts: Counts, { task, state }: Entry, by: 1 | -1): void {
   const { phase, reason, outcome, edge } = statusOf(task)
+  if (task.metadata.finalizers?.length) counts.held += by
+  if (reason === 'NotPlanned') return
   counts[PHASE_COUNT[phase]] += by
   if (phase === 'Cancelled') counts.cancelled += by
   if (phase === 'Skipped' && (reason === 'AlreadyAtVersion' || reason === 'Excluded')) counts.needless += by
@@ -189,7 +191,6 @@ function count(counts: Counts, { task, state }: Entry, by: 1 | -1): void {
   if (state === 'unreachable' || (phase === 'Pending' && reason === 'Offline')) counts.offline += by
   if (edge?.late?.length) counts.late += by
   if ((phase === 'Failure' || phase === 'Unknown') && countsAtOnce(task)) counts.counted += by
-  if (task.metadata.finalizers?.length) counts.held += by
 }
 
 function countsAtOnce(task: NodeUpgradeTask): boolean {

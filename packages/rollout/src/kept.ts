@@ -20,5 +20,9 @@ export function endedPatch(
   task: NodeUpgradeTask,
   job: NodeUpgradeJob | undefined,
 ): NodePatch {
-  return restorePatch(node, { keepCordoned: staysCordoned(job, statusOf(task)) })
+  const status = statusOf(task)
+  return restorePatch(node, {
+    keepCordoned: staysCordoned(job, status),
+    isGood: status.phase === 'Successful',
+  })
 }

@@ -51,6 +51,19 @@ describe('restorePatch (R18, R19)', () => {
     ],
     ['leaves it closed when a person asks for it', held(task, { keepCordoned: true }), {}, false],
     ['leaves it closed after an end that keeps it so', held(task), { keepCordoned: true }, false],
+    [
+      'leaves closed what an earlier end of ours kept',
+      held(task, { ownsUnschedulable: true }, true),
+      {},
+      false,
+    ],
+    [
+      'opens what an earlier end of ours kept when the node is good again',
+      held(task, { ownsUnschedulable: true }, true),
+      { isGood: true },
+      true,
+    ],
+    ['leaves closed what a person had closed, however good', held(task, {}, true), { isGood: true }, false],
   ])('%s', (_, node, options, opens) => {
     const patch = restorePatch(node, options)
     expect(patch.spec).toEqual(opens ? { unschedulable: null } : undefined)

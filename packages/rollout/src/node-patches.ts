@@ -50,11 +50,16 @@ export function takePatch(
 
 /**
  * Lets go of a node: the mark goes, and the cordon if it was ours and nobody touched it since. A person wins: by having
- * written `unschedulable` (managedFields say so), or by the annotation `upgradehub.io/keep-cordoned`.
+ * written `unschedulable` (managedFields say so), or by the annotation `upgradehub.io/keep-cordoned`. `isGood` says that the
+ * node runs what it should.
  */
 export function restorePatch(
   node: SlimNode,
-  { keepCordoned = false, upgrade }: { keepCordoned?: boolean; upgrade?: { from: string; to: string } } = {},
+  {
+    keepCordoned = false,
+    isGood = false,
+    upgrade,
+  }: { keepCordoned?: boolean; isGood?: boolean; upgrade?: { from: string; to: string } } = {},
 ): NodePatch {
   return {
     metadata: {
@@ -66,7 +71,7 @@ export function restorePatch(
       },
       labels: { [UPGRADING_LABEL]: null },
     },
-    ...(opensNode(node) && !keepCordoned ? { spec: { unschedulable: null } } : {}),
+    ...(opensNode(node, isGood) && !keepCordoned ? { spec: { unschedulable: null } } : {}),
   }
 }
 
@@ -79,7 +84,8 @@ function withHistory(history: string, { from, to }: { from: string; to: string }
   return [...past, `${from}->${to}`].slice(-HISTORY_KEPT).join(';')
 }
 
-function opensNode(node: SlimNode): boolean {
-  const cordonIsOurs = node.hold?.previousUnschedulable === false && node.ownsUnschedulable
+/** A cordon that we own and that was there before we came is one that an earlier end of ours kept: a good end lifts it. */
+function opensNode(node: SlimNode, isGood: boolean): boolean {
+  const cordonIsOurs = node.ownsUnschedulable && (isGood || node.hold?.previousUnschedulable === false)
   return cordonIsOurs && node.unschedulable && !node.keepCordoned
 }

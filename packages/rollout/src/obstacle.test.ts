@@ -3,7 +3,18 @@ import { describe, expect, it } from 'vitest'
 import { decideJob, type JobDecision, type JobView } from './decide-job.ts'
 import { decideTask } from './decide-task.ts'
 import { JobIndex } from './job-index.ts'
-import { aJob, aNode, aTask, at, aView, condition, PREPARED, PROCEEDING, time } from './testing/fixtures.ts'
+import {
+  aJob,
+  aNode,
+  aTask,
+  at,
+  aView,
+  condition,
+  PREPARED,
+  PREPARING,
+  PROCEEDING,
+  time,
+} from './testing/fixtures.ts'
 
 const FAILED: Partial<TaskStatus> = {
   phase: 'Failure',
@@ -161,5 +172,14 @@ describe('a job that does not move', () => {
     expect(said(decideJob(resumed))['Progressing']).not.toBe('False ProgressDeadlineExceeded')
     const paused = view(stuck, deadline, { control: { paused: true }, now: at(5_000) })
     expect(said(decideJob(paused))['Progressing']).toBe('False Paused')
+  })
+})
+
+describe('a job whose nodes wait for people', () => {
+  const confirming = { ...PREPARING, edge: { attempt: 1, seq: 3, step: 'E4c' } }
+  const waiting = (now: number) => view([confirming, DONE], { progressDeadlineSeconds: 60 }, { now })
+
+  it('says so, and does not count it as standing still', () => {
+    expect(said(decideJob(waiting(at(3600))))).toMatchObject({ Progressing: 'False WaitingConfirmation' })
   })
 })

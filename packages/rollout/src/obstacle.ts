@@ -73,6 +73,14 @@ export function windowBrake({ idle, outside }: Release): Obstacle | undefined {
   return { reason: 'WindowClosed', message, progressing: false }
 }
 
+/** All that is left to do waits for people at the nodes, who have `confirmSeconds` for it. */
+export function confirmBrake({ index }: JobView, { idle }: Release): Obstacle | undefined {
+  const waiting = index.in('confirming').size
+  if (!idle || waiting === 0) return undefined
+  const message = `${waiting} nodes wait for \`edgeadm ctl confirm\``
+  return { reason: 'WaitingConfirmation', message, progressing: false }
+}
+
 /** Nodes that somebody else took down leave no room for even one more. */
 export function nodeBrake({ index }: JobView, { idle, braked }: Release): Obstacle | undefined {
   if (!idle || !braked) return undefined

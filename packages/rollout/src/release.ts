@@ -58,7 +58,7 @@ export function releaseOf(view: JobView, plan: JobPlan, { halted, current, front
     (entry) => !has.has(entry.name) && entry.wave <= frontier && isFree(view, entry),
   )
   const ready = free.filter((entry) => windowOn(plan, entry.task, view.now).isOpen)
-  const digest = job.status?.image?.digest ?? digestOf(prepared)
+  const digest = job.status?.image?.digest ?? digestOf(ready)
   const wave = { index: current, total: index.wave(current).total }
   const limits = limitsOf(plan, job.status?.plan?.total ?? 0, wave)
   const releasing = kept.flatMap((entry) => index.get(entry.task)?.nodeName ?? [])
@@ -116,9 +116,9 @@ function isFree({ node }: JobView, { nodeName, task }: Entry): boolean {
   return at !== undefined && at.uid === task.spec.nodeUID && at.ready && !at.deleting && at.hold === undefined
 }
 
-/** The digest that the prepared task of the lowest order reported. */
-function digestOf(prepared: readonly Entry[]): string | undefined {
-  return prepared
+/** The digest that the first task which may go on reported. */
+function digestOf(ready: readonly Entry[]): string | undefined {
+  return ready
     .filter(({ task }) => task.spec.purpose === 'Upgrade')
     .map(({ task }) => currentAnswer(statusOf(task))?.indexDigest)
     .find((digest) => digest)

@@ -90,6 +90,17 @@ describe('a failed attempt is tried again', () => {
   })
 })
 
+describe('an end that was not known', () => {
+  it('is told when it is, and is no reason for another attempt: the job may end at any moment', () => {
+    const unknown = {
+      ...reported('RolledBack', 'HealthFailed'),
+      phase: 'Unknown' as const,
+      completionTime: time(50),
+    }
+    expect(statusIn(decide(retry(3), unknown))).toMatchObject({ phase: 'Failure', reason: 'HealthFailed' })
+  })
+})
+
 describe('a node that failed and never got its next turn', () => {
   it.each([
     [

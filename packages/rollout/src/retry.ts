@@ -4,7 +4,7 @@ import { haltOfTask, isFinished } from './halt.ts'
 import { jobPlan, specProblem } from './job-plan.ts'
 import { REASONS, type Reason } from './reasons.ts'
 import { reopenPatch, TRIED_AGAIN } from './task-patches.ts'
-import { statusOf } from './task-state.ts'
+import { isEnd, statusOf } from './task-state.ts'
 
 /** A task stores so many attempts. */
 const MAX_ATTEMPTS = 16
@@ -19,7 +19,9 @@ const NEVER_AGAIN: readonly Reason[] = ['RollbackFailed', 'NodeGone', 'TagMoved'
 export function retryPauseMs(view: TaskView, end: End): number | undefined {
   const { job, task } = view
   if (!job || specProblem(job.spec) || !goesOn(view)) return undefined
-  const { attempt = 0, attempts = [] } = statusOf(task)
+  const { phase, attempt = 0, attempts = [] } = statusOf(task)
+  // An end that turns out to be another may meet the end of its job: it is told, and control.retry opens it again.
+  if (isEnd(phase)) return undefined
   const isKnown = end.phase === 'Failure' && REASONS[end.reason].usesAttempt && attempt > 0
   if (!isKnown || NEVER_AGAIN.includes(end.reason) || attempt >= MAX_ATTEMPTS) return undefined
   const { limit, backoffSeconds } = jobPlan(job).retry

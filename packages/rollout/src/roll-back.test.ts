@@ -121,6 +121,16 @@ describe('a job that goes back after a breach', () => {
     })
   })
 
+  it('says when nodes that are down leave no room for another', () => {
+    const view = scene([DONE, DONE, FAILED], [{ ...PREPARED }, { ...FAILED }], {
+      status: { rollback: BEGUN },
+    })
+    const upgradeHub = { ...view.job.spec?.upgradeHub, maxUnavailable: 1 }
+    const job = { ...view.job, spec: { ...view.job.spec, upgradeHub } }
+    view.back?.observe('n1', aNode({ name: 'n1', uid: 'n1-uid', ready: false }))
+    expect(said(decideJob({ ...view, job }), 'Progressing')).toBe('TooManyUnavailable')
+  })
+
   it('can be paused and cancelled on its way', () => {
     const on = (control: object) =>
       decideJob(scene([DONE, FAILED], [{}], { status: { rollback: BEGUN }, control }))

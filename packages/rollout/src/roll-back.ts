@@ -4,7 +4,7 @@ import { askedHalt, type StopReason } from './halt.ts'
 import { JobIndex } from './job-index.ts'
 import type { JobPlan } from './job-plan.ts'
 import type { JobStatusPatch } from './job-status.ts'
-import type { Obstacle } from './obstacle.ts'
+import { nodeBrake, type Obstacle } from './obstacle.ts'
 import { type Release, releaseOf } from './release.ts'
 import { planHash } from './task-object.ts'
 import { failure, type Verdict } from './tolerance.ts'
@@ -46,7 +46,9 @@ export function wayBack(view: JobView, plan: JobPlan): WayBack {
   const message = `${successful} of ${total} upgraded nodes run their old version again`
   return {
     release,
-    obstacle: OBSTACLES[asked === 'stopped' ? 'none' : asked](message),
+    obstacle:
+      nodeBrake({ ...view, index: back }, release) ??
+      OBSTACLES[asked === 'stopped' ? 'none' : asked](message),
     verdict: over ? failure(reasonOf(job, successful === total), message) : undefined,
   }
 }

@@ -4,7 +4,7 @@ import { type End, endOf } from './conclude.ts'
 import type { TaskPatch } from './decisions.ts'
 import { isReason, type Reason } from './reasons.ts'
 import type { SlimNode } from './slim-node.ts'
-import { currentAnswer, resultOf, statusOf, timeOf } from './task-state.ts'
+import { currentAnswer, edgeSpoke, resultOf, statusOf, timeOf } from './task-state.ts'
 
 const MAX_SENTENCE = 1024
 /** How long a permission to proceed is good for, from the moment it is stored. */
@@ -64,6 +64,12 @@ export function cancelPatch(task: NodeUpgradeTask): TaskPatch {
   return { active: 'true', intent: intentOf(task, 'cancel') }
 }
 
+/** The edge takes no further intent of this attempt: it has reported an end, or given it up. */
+export function isSpent(task: NodeUpgradeTask): boolean {
+  const answer = currentAnswer(statusOf(task))
+  return resultOf(task) !== undefined || (answer?.value === 'refused' && answer.code === 'Cancelled')
+}
+
 /**
  * Back in the queue: the attempt is not used, unless the edge has stored a result for it. Some reasons rest first, so that a
  * busy node is not taken again at once.
@@ -71,7 +77,7 @@ export function cancelPatch(task: NodeUpgradeTask): TaskPatch {
 export function againPatch(task: NodeUpgradeTask, end: End, now: number): TaskPatch {
   const { attempt = 0 } = statusOf(task)
   const restMs = REST_MS[end.reason]
-  const spent = resultOf(task) ? { attempt: attempt + 1, attempts: withAttempt(task, end, now) } : {}
+  const spent = isSpent(task) ? { attempt: attempt + 1, attempts: withAttempt(task, end, now) } : {}
   return {
     phase: 'Pending',
     stage: null,
@@ -115,12 +121,15 @@ export function reopenPatch(task: NodeUpgradeTask, retried: number): TaskPatch {
   }
 }
 
-/** The end of a task. A cancelled one stays active until the edge has answered, so that one which comes back hears of it. */
+/**
+ * The end of a task. One that the edge may still have open stays active until the edge has given it up: what is prepared takes
+ * room on the node, and a person there is not to be asked for nothing.
+ */
 export function endPatch(task: NodeUpgradeTask, end: End, now: number): TaskPatch {
   const status = statusOf(task)
   const from = end.from ?? status.fromVersion
   const to = end.to ?? status.toVersion
-  const cancels = end.reason === 'Cancelled' && edgeMayWork(task)
+  const cancels = edgeMayWork(task) && (end.reason === 'Cancelled' || isLeftBehind(task, end))
   const shown = shownEnd(task, end)
   return {
     phase: shown.phase,
@@ -190,6 +199,11 @@ function edgeMayWork(task: NodeUpgradeTask): boolean {
   const told = status.intent?.verb === 'prepare' || status.intent?.verb === 'proceed'
   const refused = status.stage === 'Prepare' && currentAnswer(status)?.value === 'refused'
   return told && status.phase === 'Pending' && !refused && !resultOf(task)
+}
+
+/** The edge has begun, and this end was not its own. */
+function isLeftBehind(task: NodeUpgradeTask, { reason }: End): boolean {
+  return reason !== 'NodeGone' && edgeSpoke(statusOf(task))
 }
 
 /** Keys of the last intent that the new one does not have are removed. */

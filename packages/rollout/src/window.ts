@@ -18,10 +18,12 @@ interface Known extends WindowState {
   readonly from: number
 }
 const known = new Map<string, Known>()
+/** Every prepared node asks at every change of its job. */
+const texts = new WeakMap<MaintenanceWindow, string>()
 
 /** Whether a window is open at a moment, API time in ms. Worked out once for as long as it stays so. */
 export function windowAt(window: MaintenanceWindow, zone: string, now: number): WindowState {
-  const key = `${zone} ${JSON.stringify(window)}`
+  const key = `${zone} ${textOf(window)}`
   const found = known.get(key)
   if (found && found.from <= now && now < (found.until ?? found.from + DAY_MS)) return found
   const state = { ...stateAt(window, zone, now), from: now }
@@ -49,6 +51,14 @@ export function zoneProblem(window: MaintenanceWindow | undefined): string | und
   const zone = window?.timeZone ?? 'UTC'
   if (zone === NODE_LOCAL || isTimeZone(zone)) return undefined
   return `upgradeHub.window.timeZone ${zone} is not known: use a name of the IANA database such as Europe/Berlin, or NodeLocal`
+}
+
+function textOf(window: MaintenanceWindow): string {
+  const found = texts.get(window)
+  if (found !== undefined) return found
+  const text = JSON.stringify(window)
+  texts.set(window, text)
+  return text
 }
 
 function stateAt(window: MaintenanceWindow, zone: string, now: number): WindowState {
