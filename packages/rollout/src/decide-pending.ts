@@ -183,8 +183,8 @@ function decidePrepared(view: TaskView, plan: JobPlan, paused: boolean): TaskDec
 function drainFirst(view: TaskView, plan: JobPlan, node: SlimNode): TaskDecision | undefined {
   if (plan.isolation !== 'Drain') return undefined
   const { task, now, pods } = view
-  if (!pods) return { needsPods: true }
   const step = drainStep(plan, pods, { now, takenAt: timeOf(node.hold?.takenAt) })
+  if (step.kind === 'unread') return { needsPods: true }
   if (step.kind === 'empty') return undefined
   if (step.kind === 'ends') return finish(view, step.end, { whileHeld: true })
   if (statusOf(task).reason !== 'Draining')

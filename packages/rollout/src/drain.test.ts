@@ -66,6 +66,14 @@ describe('a node of a job with isolation Drain', () => {
     expect(decide(undefined)).toEqual({ needsPods: true })
   })
 
+  it('is not closed for ever when nobody may read its pods', () => {
+    expect(decide(undefined, { now: at(650) })).toEqual({ needsPods: true })
+    expect(statusIn(decide(undefined, { now: at(660) }))).toMatchObject({
+      phase: 'Failure',
+      reason: 'DrainTimeout',
+    })
+  })
+
   it('says once what it waits for, then evicts, and asks again', () => {
     expect(statusIn(decide([aPod('a')], {}, PREPARED))).toEqual({
       reason: 'Draining',

@@ -5,10 +5,14 @@ import type { SlimPod } from './slim-pod.ts'
 /** How often a pod that may not go yet is asked again. */
 const ASK_AGAIN_MS = 5_000
 const MAX_NAMES = 5
+/** Pods that cannot be read for so long after the deadline are not waited for: the node would stay closed. */
+const READ_MS = 60_000
 
 /** What is next for a node that is being emptied. */
 export type DrainStep =
   | { readonly kind: 'empty' }
+  /** Its pods have to be read first. */
+  | { readonly kind: 'unread' }
   | { readonly kind: 'ends'; readonly end: End }
   | {
       readonly kind: 'waits'
@@ -23,11 +27,15 @@ export type DrainStep =
  */
 export function drainStep(
   { drain }: JobPlan,
-  pods: readonly SlimPod[],
+  pods: readonly SlimPod[] | undefined,
   { now, takenAt }: { now: number; takenAt: number },
 ): DrainStep {
-  if (pods.length === 0) return { kind: 'empty' }
   const deadline = takenAt + drain.timeoutSeconds * 1000
+  if (!pods) {
+    if (now < deadline + READ_MS) return { kind: 'unread' }
+    return timedOut(drain.onTimeout, 'the pods of the node could not be read in time')
+  }
+  if (pods.length === 0) return { kind: 'empty' }
   const refused = pods.filter(
     (pod) =>
       !pod.isGoing &&

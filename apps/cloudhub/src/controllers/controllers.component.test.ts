@@ -44,6 +44,10 @@ function isTake({ plural, body }: Write): boolean {
   return plural === 'nodes' && typeof metadata?.annotations?.['upgradehub.io/hold'] === 'string'
 }
 
+function isPermission({ body }: Write): boolean {
+  return (body as { status?: NodeUpgradeTask['status'] }).status?.intent?.verb === 'proceed'
+}
+
 describe('a job', () => {
   it('runs to its end with eight writes a node, and everybody is as open as before', async () => {
     const nodes = await stage.addNodes(6)
@@ -290,6 +294,37 @@ describe('a new leader', () => {
     stage.lead()
     await stage.until('its end', async () => (await stage.tasks(name)).length === 0)
     expect(await stage.isGone(name)).toBe(true)
+  })
+
+  it.each([
+    ['and waits for', false],
+    ['but has not yet told to begin', true],
+  ])('frees a node that an earlier job of the same name has taken %s', async (_, isCutOff) => {
+    const nodes = await stage.addNodes(1)
+    const [node = ''] = nodes
+    stage.edges.scripts.set(node, { proceed: 'silence' })
+    stage.fateOf = (write) => (isCutOff && isPermission(write) ? 'away' : 'done')
+    stage.lead()
+    const name = await stage.createJob(nodes)
+    await stage.until('the take', async () => !(await isOpen(node)))
+    if (!isCutOff)
+      await stage.until('the permission', async () => (await phases(name))[node]?.startsWith('InProgress'))
+    await stage.stopLeading()
+    stage.fateOf = () => 'done'
+    const { spec } = await stage.job(name)
+    await stage.client.patch(JOBS, name, { metadata: { finalizers: [] } })
+    await stage.client.delete(JOBS, name)
+    stage.edges.scripts.clear()
+    await stage.client.create(JOBS, {
+      apiVersion: 'operations.kubeedge.io/v1alpha2',
+      kind: 'NodeUpgradeJob',
+      metadata: { name },
+      ...(spec ? { spec } : {}),
+    })
+    stage.lead()
+    expect((await stage.finished(name)).status?.phase).toBe('Completed')
+    expect(await isOpen(node)).toBe(true)
+    expect(await stage.tasks(name)).toHaveLength(1)
   })
 })
 

@@ -88,9 +88,9 @@ export class JobController {
     const told = toldOf(job)
     const extra = job && open.index.size > (job.status?.plan?.total ?? Number.POSITIVE_INFINITY)
     open.strays = extra ? notPlanned(job, open.index) : new Set()
-    if (told === open.told && open.strays.size === 0) return
+    const woken = told === open.told ? open.strays : namesIn(open)
     open.told = told
-    for (const task of namesIn(open)) this.#term.queues.tasks.add(taskKey(open.name, task))
+    for (const task of woken) this.#term.queues.tasks.add(taskKey(open.name, task))
   }
 
   #letGoOn(open: OpenJob, { prepare = [], release = [] }: JobDecision): void {

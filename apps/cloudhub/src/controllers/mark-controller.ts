@@ -3,7 +3,9 @@ import { KubeError, NODES } from '@upgrade-hub/kube'
 import {
   endedPatch,
   isEnd,
+  isFinished,
   NODE_FIELD_MANAGER,
+  RELEASE_FINALIZER,
   restorePatch,
   type SlimNode,
   slimNode,
@@ -37,6 +39,7 @@ export class MarkController {
       return
     }
     if (isEnd(statusOf(owner).phase)) return this.#release(node, endedPatch(node, owner, this.#jobOf(owner)))
+    if (this.#isToBeOpened(owner)) return { requeueAfterMs: RETRY_MS }
     // The job is not open: nobody decides on the task, but the agent may be at work until its deadline.
     const waitMs = Date.parse(statusOf(owner).deadline ?? '') - this.#term.now()
     return waitMs > 0 ? { requeueAfterMs: Math.min(waitMs, LOOK_AGAIN_MS) } : this.#release(node)
@@ -59,6 +62,14 @@ export class MarkController {
   #jobOf({ spec }: NodeUpgradeTask): NodeUpgradeJob | undefined {
     const job = this.#term.job(spec.jobName)
     return job?.metadata.uid === spec.owner.uid ? job : undefined
+  }
+
+  /** A leader that has just begun sees marks before it has opened their jobs. */
+  #isToBeOpened(owner: NodeUpgradeTask): boolean {
+    const job = this.#jobOf(owner)
+    return (
+      job !== undefined && !isFinished(job) && (job.metadata.finalizers ?? []).includes(RELEASE_FINALIZER)
+    )
   }
 
   async #release(node: SlimNode, patch = restorePatch(node)): Promise<{ requeueAfterMs: number } | void> {

@@ -110,7 +110,9 @@ export class OpenJobs {
   onNode({ key, item, previous, type }: Change<SlimNode>): void {
     if (item.hold) this.#term.queues.marks.add(key)
     for (const job of this.#jobs.values()) {
-      if (job.index.observe(key, this.#term.node(key))) this.#term.queues.jobs.add(job.name)
+      const node = this.#term.node(key)
+      const turned = [job.index, job.back].filter((tasks) => tasks.observe(key, node))
+      if (turned.length > 0) this.#term.queues.jobs.add(job.name)
     }
     if (type === 'updated' && previous && !differs(previous, item)) return
     for (const task of this.#byNode.get(key) ?? []) {
