@@ -48,17 +48,22 @@ export async function createNode(options: NodeOptions = {}): Promise<NodeFixture
   if (!component) throw new Error('a node without a component')
   await put(component.binary, options.program ?? agentProgram(options.version ?? 'v1.0.0'), 0o755)
   await put(startsLog, '', 0o644)
-  if (options.isStarted !== false) await createService(component, systemClock).start()
+  const starts = async () =>
+    (await readFile(startsLog, 'utf8'))
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => line.split(' ')[0] ?? '')
+  if (options.isStarted !== false) {
+    await createService(component, systemClock).start()
+    // A program of the test's own need not say that it has started.
+    while (!options.program && (await starts()).length === 0) await systemClock.sleep(5)
+  }
   return {
     root,
     config,
     configPath,
     component,
-    starts: async () =>
-      (await readFile(startsLog, 'utf8'))
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => line.split(' ')[0] ?? ''),
+    starts,
     remove: async () => {
       await createService(component, systemClock).stop()
       await rm(root, { recursive: true, force: true })
