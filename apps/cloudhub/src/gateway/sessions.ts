@@ -10,7 +10,7 @@ import type { KubeApi } from '../kube-api.ts'
 import { mayUse } from './identity/decide.ts'
 import type { Identities } from './identity/identities.ts'
 import { SessionIntents } from './intents/session-intents.ts'
-import type { RegisteredNodes } from './registered/registered-nodes.ts'
+import type { NodeCache, RegisteredNodes } from './registered/registered-nodes.ts'
 import type { TaskCache } from './reports/edge-writer.ts'
 import type { Reports } from './reports/reports.ts'
 import { converse } from './session/edge-conversation.ts'
@@ -24,6 +24,7 @@ export interface ActiveTasks extends TaskCache {
 export interface SessionsOptions {
   readonly client: KubeApi
   readonly tasks: ActiveTasks
+  readonly nodes: Pick<NodeCache, 'get'>
   readonly identities: Identities
   readonly registered: RegisteredNodes
   readonly reports: Reports
@@ -37,6 +38,8 @@ interface Open {
   readonly session: EdgeSession
   readonly intents: SessionIntents
   readonly fingerprint: string
+  /** As the welcome said it. */
+  readonly nodeUID: string
 }
 
 /** The hub's side of every session: who may open one, what it is welcomed with, and what is sent and taken over it. */
@@ -45,6 +48,8 @@ export class Sessions implements Pick<AcceptOptions, 'authorize' | 'welcome' | '
   readonly #open = new Map<string, Open>()
   /** The key that the newest handshake of a node was made with; one for each node that is enrolled. */
   readonly #keys = new Map<string, string>()
+  /** The UID that the newest welcome of a node named. */
+  readonly #uids = new Map<string, string>()
   readonly #results: RateLimiter
 
   constructor(options: SessionsOptions) {
@@ -85,9 +90,11 @@ export class Sessions implements Pick<AcceptOptions, 'authorize' | 'welcome' | '
       if (error instanceof HttpError && error.retry === 'never') return closeOf(error)
       throw error
     }
+    const nodeUID = await registered.nodeUid(nodeName, hello)
+    this.#uids.set(nodeName, nodeUID)
     return {
       heartbeatSeconds: LIMITS.heartbeatMs / 1000,
-      nodeUID: await registered.nodeUid(nodeName, hello),
+      nodeUID,
       open: await judgeOpen({ nodeName, open: hello.open }, { client, cache: tasks, log }),
       limits: { maxFrameBytes: LIMITS.maxFrameBytes },
     }
@@ -95,12 +102,13 @@ export class Sessions implements Pick<AcceptOptions, 'authorize' | 'welcome' | '
 
   readonly onSession = (session: EdgeSession): void => {
     const { nodeName } = session
-    const { client, tasks, reports, registered, clock, log } = this.#options
+    const { client, tasks, nodes, reports, registered, clock, log } = this.#options
     const serverNow = () => client.serverNow()
     const find = (name: string) => tasks.get(name)
     const intents = new SessionIntents({ session, find, serverNow, clock, log })
     this.#open.get(nodeName)?.intents.dispose()
-    this.#open.set(nodeName, { session, intents, fingerprint: this.#keys.get(nodeName) ?? '' })
+    const fingerprint = this.#keys.get(nodeName) ?? ''
+    this.#open.set(nodeName, { session, intents, fingerprint, nodeUID: this.#uids.get(nodeName) ?? '' })
     void session.closed.then(() => this.#closed(session))
     converse({ session, intents, reports, results: this.#results, serverNow, log })
     registered.opened(session).catch((error: unknown) => {
@@ -108,6 +116,19 @@ export class Sessions implements Pick<AcceptOptions, 'authorize' | 'welcome' | '
       session.close(CLOSE.goingAway, 'Unavailable')
     })
     for (const task of tasks.by('node', nodeName)) intents.consider(task)
+    const node = nodes.get(nodeName)
+    if (node) this.onNode(node)
+  }
+
+  /**
+   * The Node of a connected edge has appeared, or is another now: the edge refuses commands for a UID that its welcome did not
+   * name, so it has to come again.
+   */
+  onNode({ name, uid }: { name: string; uid: string }): void {
+    const open = this.#open.get(name)
+    if (!open || open.nodeUID === uid) return
+    this.#options.log.info({ node: name }, 'the Node of a connected edge is new: the edge is to come again')
+    open.session.close(CLOSE.goingAway, 'NodeChanged')
   }
 
   /** A task has changed, or is no longer active. */
@@ -131,6 +152,7 @@ export class Sessions implements Pick<AcceptOptions, 'authorize' | 'welcome' | '
     if (open?.session !== session) return
     open.intents.dispose()
     this.#open.delete(session.nodeName)
+    this.#uids.delete(session.nodeName)
   }
 }
 

@@ -2,7 +2,8 @@ import { createServer, type Server } from 'node:https'
 import type { EdgeIdentity, NodeUpgradeTask } from '@upgrade-hub/api'
 import { acceptSessions, SESSION_SERVER_OPTIONS } from '@upgrade-hub/channel'
 import type { Clock, Logger, Metrics } from '@upgrade-hub/core'
-import { type EventRecorder, Informer, type KubeClient } from '@upgrade-hub/kube'
+import { type EventRecorder, Informer, type KubeClient, type Node } from '@upgrade-hub/kube'
+import type { SlimNode } from '@upgrade-hub/rollout'
 import type { HubCa } from '../certificates/hub-ca.ts'
 import { ServerCertificate } from '../certificates/server-certificate.ts'
 import type { HubConfig } from '../config.ts'
@@ -19,7 +20,7 @@ import { Sessions } from './sessions.ts'
 export interface GatewayOptions {
   readonly client: KubeClient
   /** The informer of Nodes, which runs elsewhere. */
-  readonly nodes: NodeCache
+  readonly nodes: NodeCache & Pick<Informer<Node, SlimNode>, 'onChange'>
   readonly config: HubConfig
   readonly hubCa: HubCa
   /** Tells people of two machines that claim one node. */
@@ -55,6 +56,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const stopped = new AbortController()
   const loops = [...parts.loops, certificate].map((part) => part.run(stopped.signal))
   const end = async () => {
+    parts.stopListening()
     parts.reports.stop()
     stopped.abort()
     await Promise.all(loops)
@@ -78,6 +80,8 @@ interface Parts {
   readonly reports: Reports
   readonly sessions: Sessions
   readonly loops: readonly { run(signal: AbortSignal): Promise<void> }[]
+  /** The informer of Nodes lives on. */
+  readonly stopListening: () => void
   synced(signal?: AbortSignal): Promise<void>
 }
 
@@ -95,15 +99,18 @@ function assemble({ client, nodes, clock, log, metrics }: GatewayOptions): Parts
   const registered = new RegisteredNodes({ client, nodes, clock, log })
   const writer = new EdgeWriter({ client, cache: tasks, log, metrics })
   const reports = new Reports({ writer, cache: tasks, clock, log, metrics })
-  const sessions = new Sessions({ client, tasks, identities, registered, reports, clock, log })
+  const sessions = new Sessions({ client, tasks, nodes, identities, registered, reports, clock, log })
   tasks.onChange(({ type, item }) => sessions.onTask(item, type !== 'deleted'))
+  const stopListening = nodes.onChange(({ type, item }) => {
+    if (type !== 'deleted') sessions.onNode(item)
+  })
   known.onChange(({ type, key, item }) =>
     sessions.onIdentity(key, type === 'deleted' ? undefined : item.spec),
   )
   const synced = async (signal?: AbortSignal) => {
     await Promise.all([tasks.synced(signal), known.synced(signal)])
   }
-  return { identities, reports, sessions, loops: [tasks, known, registered], synced }
+  return { identities, reports, sessions, loops: [tasks, known, registered], stopListening, synced }
 }
 
 interface Served {
