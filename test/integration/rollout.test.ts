@@ -293,7 +293,9 @@ describePlanes('a job goes as it is told', (plane) => {
 
     it('evicts what may go, waits for disruption budgets, and leaves what belongs to the node', async () => {
       const [node = ''] = namesOf(await fleet(1))
-      const [guarded, daemon] = [await pod(node), await pod(node, owner('DaemonSet'))]
+      // Only one pod is under the budget: of two it would let one go.
+      const guarded = await pod(node)
+      const daemon = await pod(node, { ...owner('DaemonSet'), labels: {} })
       const guard = await budget(node)
       const name = await create([node], {
         upgradeHub: { isolation: 'Drain', drain: { unmanagedPods, gracePeriodSeconds: 0 } },

@@ -186,6 +186,19 @@ describe('a task that prepares', () => {
     })
   })
 
+  it.each([
+    ['Busy', 2, 30],
+    ['Busy', 4, 60],
+    ['Busy', 40, 300],
+    ['PreparedStale', 2, 2],
+    ['PreparedStale', 8, 16],
+  ])('rests longer after each %s in a row, at the %ith intent %i s', (code, seq, seconds) => {
+    const answer = { seq, value: 'refused', code }
+    const status = { ...PROCEEDING, intent: { seq, verb: 'proceed' as const } }
+    const again = statusIn(decide({ ...status, edge: { attempt: 1, seq: 9, answer } }))
+    expect(again).toMatchObject({ phase: 'Pending', deadline: time(seconds) })
+  })
+
   it('listens to no answer to another intent, and to none that is not the last word', () => {
     const answer = (seq: number, value: string) => ({
       ...PREPARING,

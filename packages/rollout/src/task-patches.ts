@@ -11,8 +11,14 @@ const MAX_SENTENCE = 1024
 export const PERMISSION_MS = 120_000
 /** What the hub adds to the edge's own timers before it stops waiting. */
 export const GRACE_MS = 60_000
-/** How long a node rests after a refusal that may pass. */
-const REST_MS: Partial<Record<Reason, number>> = { Busy: 30_000, PermissionExpired: 5_000 }
+/** How long a node rests after its first refusal that may pass, and at most: a person may hold it for days. */
+const REST_MS: Partial<Record<Reason, number>> = {
+  Busy: 30_000,
+  WindowClosed: 30_000,
+  PermissionExpired: 5_000,
+  PreparedStale: 2_000,
+}
+const MAX_REST_MS = 300_000
 
 /** The first thing that an edge hears of an attempt. A node that is not Ready cannot answer: it costs no place meanwhile. */
 export function preparePatch(
@@ -76,7 +82,7 @@ export function isSpent(task: NodeUpgradeTask): boolean {
  */
 export function againPatch(task: NodeUpgradeTask, end: End, now: number): TaskPatch {
   const { attempt = 0 } = statusOf(task)
-  const restMs = REST_MS[end.reason]
+  const restMs = restOf(task, end.reason)
   const spent = isSpent(task) ? { attempt: attempt + 1, attempts: withAttempt(task, end, now) } : {}
   return {
     phase: 'Pending',
@@ -88,6 +94,14 @@ export function againPatch(task: NodeUpgradeTask, end: End, now: number): TaskPa
     ...spent,
   }
 }
+
+/** Twice as long each time that the node was asked again in vain: each costs it a check, and maybe a cordon. */
+function restOf(task: NodeUpgradeTask, reason: Reason): number | undefined {
+  const firstMs = REST_MS[reason]
+  const rounds = Math.floor(((statusOf(task).intent?.seq ?? 1) - 1) / INTENTS_OF_A_ROUND)
+  return firstMs && Math.min(MAX_REST_MS, firstMs * 2 ** Math.min(rounds, 10))
+}
+const INTENTS_OF_A_ROUND = 2
 
 /** The next attempt, after a pause. What was asked of the edge is over, so it is not sent any more. */
 export function retryPatch(task: NodeUpgradeTask, end: End, now: number, pauseMs: number): TaskPatch {
