@@ -47,13 +47,13 @@ function startAgent() {
   }).unref()
 }
 
-/** A process has its environment a moment after its birth, on a busy machine a long one; a supervisor starts what ended again. */
+/** A process that is born, or becomes another program, has no environment for a moment: one look may miss it. */
 async function comesUp() {
-  for (let looks = 1; looks < 600 && !isAgentRunning(); looks++) {
+  for (let looks = 0; looks < 200; looks++) {
+    if (isAgentRunning()) return true
     await delay(50)
-    if (looks % 100 === 0) startAgent()
   }
-  return isAgentRunning()
+  return false
 }
 
 function isAgentRunning() {

@@ -1,4 +1,5 @@
 import { UnreadableError } from '../errors.ts'
+import { bootId } from '../host/boot.ts'
 import { Journal, setAside } from '../machine/journal.ts'
 import type { AttemptEvent, AttemptState } from '../machine/state.ts'
 import type { Base } from './run-attempt.ts'
@@ -24,13 +25,14 @@ export async function openJournal(base: Base): Promise<OpenedJournal> {
   }
 }
 
-/** The gate before the stop remembers how long the journal was. */
+/** The gate before the stop remembers how long the journal was. That no agent runs means nothing after a boot. */
 async function lossOf({ inbox, service, isLost }: Base, state: AttemptState): Promise<string | undefined> {
   if (isLost && !state.intent) return 'neither the intent nor the journal can be read'
   const gate = await inbox.gate()
   if (gate?.by !== 'stop') return undefined
   if (state.lastSeq < gate.seq) return `the journal has ${state.lastSeq} records and had ${gate.seq}`
-  if (state.step !== 'E5' || (await service.state()).running) return undefined
+  if (state.step !== 'E5' || state.boot !== (await bootId())) return undefined
+  if ((await service.state()).running) return undefined
   return 'the journal ends before the stop, and the agent does not run'
 }
 
