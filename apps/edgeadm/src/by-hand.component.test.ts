@@ -72,6 +72,7 @@ describe('edgeadm by hand', { timeout: TIMEOUT_MS }, () => {
       components: [{ version: 'v1.1.0', running: true, backups: ['v1.0.0'] }],
       undelivered: 0,
     })
+    expect((await edgeadm('status')).out).toMatch(/^\S+ ended Succeeded Upgraded$/m)
   })
 
   it('rolls a bad version back, and says so by its exit code', async () => {

@@ -40,7 +40,8 @@ export function httpFailure(
   }
   if (status === 401 || status === 403)
     return new OciError('OCI_CREDENTIALS_REFUSED', `${what}: answer ${status}, see registry.credentialsFile`)
-  if (status === 404 || status === 410) return new OciError('OCI_NOT_FOUND', `${what}: answer ${status}`)
+  if (status === 404 || status === 410)
+    return new OciError('OCI_NOT_FOUND', `${what}: answer ${status}, the registry does not have it`)
   return new OciError('OCI_REFUSED', `${what}: answer ${status}`)
 }
 

@@ -157,6 +157,6 @@ describe('a mirror', () => {
       (_, response) => (response.writeHead(status).end(), true)
     const pull = await withMirrors(answer(500), answer(404))
     await expect(pull()).rejects.toMatchObject({ code: 'OCI_NOT_FOUND' })
-    await expect(pull()).rejects.toThrow(/answer 500.*; .*answer 404/)
+    await expect(pull()).rejects.toThrow(/answer 500.*; .*\/v2\/.*answer 404, the registry does not have it/)
   })
 })

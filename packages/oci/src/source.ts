@@ -66,7 +66,10 @@ export class SourceClient {
       } else if (statusCode === 401 && isOurs && !loggedIn) {
         loggedIn = true
         this.#login = await this.#logIn(answer.headers['www-authenticate'])
-      } else throw httpFailure(statusCode, `${url.host}, ${path}`, answer.headers, this.#session.clock.now())
+      } else {
+        const what = isOurs ? `${url.host}${url.pathname}` : `${url.host}, ${path}`
+        throw httpFailure(statusCode, what, answer.headers, this.#session.clock.now())
+      }
     }
     throw new OciError('OCI_REDIRECT_REFUSED', `${this.#source.host} redirects without end`)
   }

@@ -9,6 +9,7 @@ import type { JobIndex } from './job-index.ts'
 import { jobPlan } from './job-plan.ts'
 import { differences, type JobStatusPatch } from './job-status.ts'
 import { RELEASE_FINALIZER } from './names.ts'
+import { nodeCount } from './node-count.ts'
 import type { SlimNode } from './slim-node.ts'
 import { type Standing, standingOf } from './standing.ts'
 import { planHash } from './task-object.ts'
@@ -77,7 +78,7 @@ export function decideJob(view: JobView): JobDecision {
 /** The commit point of a job: from here on its membership is only read. All tasks must exist. */
 export function planPatch(job: NodeUpgradeJob, taskNames: readonly string[], now: number): JobStatusPatch {
   const total = taskNames.length
-  const message = `${total} nodes to upgrade to ${jobPlan(job).version}`
+  const message = `${nodeCount(total)} to upgrade to ${jobPlan(job).version}`
   return {
     phase: 'InProgress',
     state: 'upgrading',

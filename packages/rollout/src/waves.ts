@@ -4,6 +4,7 @@ import type { JobView } from './decide-job.ts'
 import type { HubEvent } from './decisions.ts'
 import type { JobPlan } from './job-plan.ts'
 import { REST_WAVE } from './names.ts'
+import { nodeCount } from './node-count.ts'
 import type { Obstacle } from './obstacle.ts'
 import { timeOf } from './task-state.ts'
 
@@ -86,7 +87,7 @@ function approvalOf(
 }
 
 function waitForApproval(before: WaveStatus, index: number): Step {
-  const message = `wave ${before.name} (${before.size} nodes) waits for an approval in control.approvals`
+  const message = `wave ${before.name} (${nodeCount(before.size ?? 0)}) waits for an approval in control.approvals`
   return {
     status: { ...before, state: 'WaitingForApproval' },
     course: { frontier: index - 1, obstacle: { reason: 'WaitingForApproval', message, progressing: false } },
@@ -112,7 +113,12 @@ export function waveEvents(
     if (!word) return []
     const approved = approvedBy && word === 'WaveStarted' ? `, approved by ${approvedBy}` : ''
     return [
-      { on: 'job', type: 'Normal', reason: word, note: `wave ${name}: ${size} nodes${approved}` } as const,
+      {
+        on: 'job',
+        type: 'Normal',
+        reason: word,
+        note: `wave ${name}: ${nodeCount(size ?? 0)}${approved}`,
+      } as const,
     ]
   })
 }

@@ -1,6 +1,6 @@
 import { ConfigError } from '@upgrade-hub/core'
 import { describe, expect, it } from 'vitest'
-import { parseEdgeConfig } from './config.ts'
+import { loadEdgeConfig, parseEdgeConfig } from './config.ts'
 
 const MINIMAL = `
 nodeName: edge-1
@@ -23,6 +23,13 @@ function problemsOf(text: string): readonly string[] {
 }
 
 describe('the configuration', () => {
+  it('that is not there names what writes it', async () => {
+    const missing = `${import.meta.filename}.yaml`
+    await expect(loadEdgeConfig(missing)).rejects.toThrow(
+      `${missing} is not valid:\n  - there is no such file: edgeadm join`,
+    )
+  })
+
   it('needs little, and the rest has defaults', () => {
     expect(parseEdgeConfig(MINIMAL)).toMatchObject({
       registerNode: false,

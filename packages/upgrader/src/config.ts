@@ -4,6 +4,7 @@ import { problemsOf, Type, withDefaults } from '@upgrade-hub/core/schema'
 import { HealthProbe } from '@upgrade-hub/protocol'
 import { CORE_SCHEMA, load } from 'js-yaml'
 import type { Static } from 'typebox'
+import { errnoOf } from './host/durable.ts'
 import { probeProblem } from './probe-rules.ts'
 
 const strict = { additionalProperties: false }
@@ -141,7 +142,10 @@ const MAX_CONFIG_BYTES = 256 * 1024
 /** Reads and checks the edge's configuration, defaults filled in. @throws ConfigError that lists every problem. */
 export async function loadEdgeConfig(path: string): Promise<EdgeConfig> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new ConfigError(path, [messageOf(error)])
+    const isMissing = errnoOf(error) === 'ENOENT'
+    throw new ConfigError(path, [
+      isMissing ? 'there is no such file: edgeadm join writes it' : messageOf(error),
+    ])
   })
   return parseEdgeConfig(text, path)
 }

@@ -3,6 +3,7 @@ import { CREATE_TIMEOUT_MS, KubeError } from '@upgrade-hub/kube'
 import {
   jobPlan,
   NODE_FIELD_MANAGER,
+  nodeCount,
   planPatch,
   resolveTargets,
   rollBackPatch,
@@ -44,7 +45,7 @@ export class Planner {
     const stored = await this.#term.write((signal) =>
       client.patch(JOBS, name, body, { subresource: 'status', fieldManager: NODE_FIELD_MANAGER, signal }),
     )
-    const note = `${names.size} nodes to upgrade to ${plan.version}`
+    const note = `${nodeCount(names.size)} to upgrade to ${plan.version}`
     this.#term.teller.events([{ on: 'job', type: 'Normal', reason: 'Accepted', note }], { job })
     return stored
   }

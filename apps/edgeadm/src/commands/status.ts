@@ -30,7 +30,7 @@ async function showStatus({ config: load, clock, print }: CommandContext): Promi
   const undelivered = await openSpool(config).size()
   const lines = [
     ...components.map(({ name, version, running, backups }) => {
-      return `${name} ${version || '(no version)'} ${running ? 'running' : 'not running'}, backups: ${backups.join(' ') || 'none'}`
+      return `${name} ${version || '(no version)'} ${running ? 'running' : 'not running'}, backups: ${[...new Set(backups)].join(' ') || 'none'}`
     }),
     ...attempts.map(describe),
     ...(edgehub.hold ? [`held since ${edgehub.hold.since} ${edgehub.hold.reason}`.trimEnd()] : []),
@@ -67,5 +67,5 @@ async function componentStatus(
 function describe({ id, phase, step, result, answer }: AttemptView): string {
   const end = result ? `${result.Outcome} ${result.Code} ${result.Reason}` : ''
   const waits = step === 'E4c' ? 'waits for `edgeadm ctl confirm`' : (answer?.Reason ?? '')
-  return `${id} ${phase} at ${step} ${end || waits}`.trimEnd()
+  return phase === 'ended' ? `${id} ended ${end}`.trimEnd() : `${id} ${phase} at ${step} ${waits}`.trimEnd()
 }

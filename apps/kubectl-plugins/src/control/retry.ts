@@ -1,6 +1,6 @@
 import type { NodeUpgradeJob } from '@upgrade-hub/api'
 import { KubeError } from '@upgrade-hub/kube'
-import { isFinished } from '@upgrade-hub/rollout'
+import { isFinished, nodeCount } from '@upgrade-hub/rollout'
 import type { Command } from '../cli/command.ts'
 import { EXIT } from '../cli/exit-codes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -58,7 +58,7 @@ async function retryFinished(cluster: Cluster, job: NodeUpgradeJob, dryRun: DryR
   const id = `nodeupgradejob/${next.metadata.name}`
   try {
     if (dryRun !== 'client') await cluster.createJob(next, dryRun === 'server')
-    return `${id} created, with ${names.length} nodes that failed in ${name}`
+    return `${id} created, with ${nodeCount(names.length)} that failed in ${name}`
   } catch (error) {
     if (!(error instanceof KubeError && error.isAlreadyExists)) throw error
     const known = await cluster.job(next.metadata.name)

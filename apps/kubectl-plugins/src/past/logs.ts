@@ -11,7 +11,7 @@ const MOST_TASKS = 500
 export const logs: Command = {
   name: 'logs',
   usage: 'NODE',
-  summary: 'the end of the log of the last failed attempt on a node, as the node sent it',
+  summary: 'the end of the log of the last attempt on a node that failed after it was told to proceed',
   help: ['--job NAME   of this job; default: the last that has a log'],
   flags: { job: { type: 'string' } },
   formats: [],
@@ -28,7 +28,9 @@ export const logs: Command = {
     const task = newest.find((one) => statusOf(one).edge?.logTail)
     const { edge, reason = '', attempt = 0 } = task ? statusOf(task) : {}
     if (!task || !edge?.logTail) {
-      throw new NotFoundError(`there is no log of ${name}: a node sends one with an attempt that failed`)
+      throw new NotFoundError(
+        `there is no log of ${name}: a node sends one when it failed after it was told to proceed; kubectl nodeupgrade why ${name} has the reason of what failed before`,
+      )
     }
     terminal.error(clean(`${name}: job ${task.spec.jobName}, attempt ${attempt}, ${reason}`))
     terminal.print(clean(edge.logTail).trimEnd())

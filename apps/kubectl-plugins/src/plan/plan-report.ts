@@ -1,8 +1,11 @@
 import type { Node } from '@upgrade-hub/api'
-import { agentVersion, jobPlan, limitsOf } from '@upgrade-hub/rollout'
+import { agentVersion, jobPlan, limitsOf, nodeCount } from '@upgrade-hub/rollout'
 import { cleanLine } from '../text/clean.ts'
 import type { Measured } from './durations.ts'
 import type { Rehearsed, Turn } from './rehearsal.ts'
+
+/** The outcome of a job that would wait for ever. */
+export const NEVER_ENDS = 'NeverEnds'
 
 /** What a job would do, as it is shown and as `-o json` prints it. Times are seconds from its start. */
 export interface PlanReport {
@@ -79,8 +82,8 @@ export function planReport({ usual, longest, measured, nodes, notes }: PlanInput
       ...(names.length > 0 ? names.map((_, at) => slots(at)) : [limitsOf(plan, total).slots]),
     ),
     tolerated: Math.floor(plan.tolerance * run.length),
-    outcome: end?.reason ?? 'NeverEnds',
-    outcomeMessage: end?.message ?? 'the job would wait for something that nobody can foresee',
+    outcome: end?.reason ?? NEVER_ENDS,
+    outcomeMessage: end?.message ?? `the job would wait without end${holdOf(usual)}`,
     ...(measured ? { ...seconds('aboutSeconds', usual.endedAt), measured: measuredWords(measured) } : {}),
     ...seconds('atMostSeconds', longest.endedAt),
     waves: names.map((name, at) => wavePlan(name, at)),
@@ -123,14 +126,21 @@ export function planReport({ usual, longest, measured, nodes, notes }: PlanInput
   }
 }
 
+/** What it would wait for, as far as the job itself says. */
+function holdOf({ job }: Rehearsed): string {
+  const { reason, message } = job.status?.conditions?.find(({ type }) => type === 'Progressing') ?? {}
+  return reason && reason !== 'Upgrading' ? ` (${reason}: ${message})` : ''
+}
+
 function assumptions({ approved, away, job }: Rehearsed): string[] {
   const plan = jobPlan(job)
   return [
     'no node fails',
     ...(approved.length > 0 ? [`${approved.join(', ')}: approved at once`] : []),
     ...(away.length > 0
-      ? [`${away.length} nodes that are not Ready or busy (${away.slice(0, 5).join(', ')}): back at once`]
+      ? [`${nodeCount(away.length)} not Ready or busy (${away.slice(0, 5).join(', ')}): back at once`]
       : []),
+    ...(plan.isolation === 'Drain' ? ['every node is drained at once'] : []),
     ...(plan.requireConfirmation ? ['every node is confirmed at once'] : []),
     ...(plan.window?.timeZone === 'NodeLocal' ? ['the clock of every node is set to UTC'] : []),
   ]

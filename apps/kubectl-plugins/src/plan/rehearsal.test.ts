@@ -106,6 +106,12 @@ describe('a rehearsal', () => {
     expect(job.status?.summary?.successful).toBe(1)
   })
 
+  it('takes nodes to be drained at once', () => {
+    const { job, turns } = rehearsed({ isolation: 'Drain', maxConcurrent: 2 }, edgeNodes(2))
+    expect(job.status).toMatchObject({ phase: 'Completed', summary: { successful: 2 } })
+    expect(turns.map(({ endedAt }) => seconds(endedAt))).toEqual([60, 60])
+  })
+
   it('gives up on what never comes: nodes that are down and leave no room', () => {
     const down = edgeNodes(2).map((node) => ({ ...node, spec: { unschedulable: true } }))
     const { endedAt, job } = rehearsed({ maxUnavailable: 1 }, [...down, ...edgeNodes(3).slice(2)])

@@ -197,6 +197,8 @@ class Rehearsal {
       mayPrepare: this.#permitted.has(name),
       planned: true,
       resultSeenAt: this.#now,
+      // How long its pods take to go nobody knows.
+      pods: [],
       now: this.#now,
     }
   }

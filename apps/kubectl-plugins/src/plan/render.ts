@@ -1,7 +1,7 @@
 import { table } from '../text/table.ts'
 import type { Terminal } from '../text/terminal.ts'
 import { span } from '../text/time.ts'
-import type { PlanReport } from './plan-report.ts'
+import { NEVER_ENDS, type PlanReport } from './plan-report.ts'
 
 /** The plan as a page; at most so many nodes of each list. */
 export function planText(
@@ -27,7 +27,7 @@ function heading(name: string, report: PlanReport, terminal: Terminal): string[]
   return [
     `${terminal.paint('bold', name)} to ${version}: ${toUpgrade} of ${total} nodes, ${atOnce} at a time, ${failures} tolerated`,
     timeText(report),
-    `it would end ${outcome}: ${outcomeMessage}`,
+    outcome === NEVER_ENDS ? outcomeMessage : `it would end ${outcome}: ${outcomeMessage}`,
   ].filter(Boolean)
 }
 
