@@ -14,6 +14,9 @@ import type { SlimNode } from './slim-node.ts'
 import { type Standing, standingOf } from './standing.ts'
 import { planHash } from './task-object.ts'
 
+/** How often a finished job that is kept looks whether it still is. */
+const LOOK_AGAIN_MS = 3_600_000
+
 /** All that a decision on one job looks at. Times are API time in ms. */
 export interface JobView {
   readonly job: NodeUpgradeJob
@@ -129,7 +132,8 @@ function refreshFinished({ job, now, newer = 0 }: JobView): JobDecision {
   const generation = job.metadata.generation ?? 0
   const wakeAt = expiresAt(job, newer)
   if (wakeAt !== undefined && now >= wakeAt) return { write: { target: 'delete' } }
-  if (job.status?.observedGeneration === generation) return wakeAt === undefined ? {} : { wakeAt }
+  // Nothing tells an old job that another one has ended after it.
+  if (job.status?.observedGeneration === generation) return { wakeAt: wakeAt ?? now + LOOK_AGAIN_MS }
   const status = { observedGeneration: generation, conditions: withConditions(job, [], now) }
   return { write: { target: 'status', status, flush: false, release: false } }
 }
