@@ -20,11 +20,13 @@ function isProgram(file: string): boolean {
 
 /** What to try next, ready to be pasted. */
 export function hints(kubeconfig: string): string[] {
-  return [
+  const plugin = `  PATH=$PATH:apps/kubectl-plugins/bin KUBECONFIG=${kubeconfig} kubectl nodeupgrade why edge-5`
+  const plain = [
     'get nuj,nut,nodes',
     'describe nuj spring-upgrade',
     'explain nuj.spec.upgradeHub',
     'get events --sort-by=.metadata.creationTimestamp',
     `edit nuj spring-upgrade   # change spec: refused, and says why`,
   ].map((args) => `  KUBECONFIG=${kubeconfig} kubectl ${args}`)
+  return [...plain, plugin]
 }

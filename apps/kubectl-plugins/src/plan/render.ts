@@ -47,8 +47,8 @@ function waveTable({ waves }: PlanReport): string[] {
     name,
     String(nodes),
     String(atOnce),
-    begins(when.beginsSeconds),
-    begins(when.endsSeconds),
+    nodes === 0 ? '' : begins(when.beginsSeconds),
+    nodes === 0 ? '' : begins(when.endsSeconds),
     soakSeconds > 0 ? time(soakSeconds) : '',
     approval ? 'required' : '',
   ])

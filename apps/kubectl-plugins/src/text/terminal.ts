@@ -45,7 +45,8 @@ export function terminalOf({ out, err, isPlain, isUnicode }: TerminalOptions): T
   return {
     isLive,
     isUnicode,
-    size: () => ({ columns: out.columns ?? 120, rows: out.rows ?? 40 }),
+    // A serial line is a terminal that says 0.
+    size: () => ({ columns: out.columns || 120, rows: out.rows || 40 }),
     print: (text) => void out.write(`${text}\n`),
     write: (text) => void out.write(text),
     error: (text) => void err.write(`${text}\n`),

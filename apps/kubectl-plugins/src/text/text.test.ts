@@ -6,6 +6,12 @@ import { terminalOf } from './terminal.ts'
 import { ageOf, span } from './time.ts'
 
 describe('text for a terminal', () => {
+  it('has room on a line that does not know its size', () => {
+    const out = { isTTY: true, columns: 0, rows: 0, write: () => true }
+    const { columns, rows } = terminalOf({ out, err: out, isPlain: true, isUnicode: true }).size()
+    expect([columns, rows]).toEqual([120, 40])
+  })
+
   it('obeys nothing that a node or another controller said (S39)', () => {
     expect(clean('a\u001b[2Jb\u009b31mc\rd\u202ee\tf\ng')).toBe('a\ufffd[2Jb\ufffd31mc\ufffdd\ufffde\tf\ng')
     expect(cleanLine(' a \n\n b\tc ')).toBe('a b c')

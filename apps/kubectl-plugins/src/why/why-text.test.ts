@@ -104,7 +104,7 @@ describe('the sentence of why', () => {
         { now: at(60) },
       ),
     ).toBe(
-      'n1 does not move in job job: it ended Failure 60s ago (NoSpace: disk full); kubectl nodeupgrade retry tries it again.',
+      'n1 does not move in job job: it ended Failure 60s ago (NoSpace: disk full); kubectl nodeupgrade retry job tries it again.',
     )
   })
 

@@ -1,6 +1,6 @@
 import type { NodeUpgradeJob, NodeUpgradeTask } from '@upgrade-hub/api'
 import { conditionOf, haltOf, isAccepted, type SlimNode, statusOf, taskState } from '@upgrade-hub/rollout'
-import { nodeLine } from '../status/node-line.ts'
+import { type NodeLine, nodeLine } from '../status/node-line.ts'
 import { cleanLine } from '../text/clean.ts'
 import { ageOf } from '../text/time.ts'
 
@@ -41,11 +41,11 @@ const still = (because: string): Because => ({ moves: false, because })
 
 function whyOf(known: Known, task: NodeUpgradeTask, job: NodeUpgradeJob): Because {
   const { now, node } = known
-  const { phase, deadline } = statusOf(task)
+  const { deadline } = statusOf(task)
   const line = nodeLine(task, now)
   switch (taskState(task, now)) {
     case 'ended':
-      return still(endedText(phase, line.reason, line.message, ageOf(line.since, now)))
+      return still(endedText(task, line, now))
     case 'refused':
       return still(`it is refused (${line.reason}: ${line.message})`)
     case 'proceeding':
@@ -74,10 +74,12 @@ function whyOf(known: Known, task: NodeUpgradeTask, job: NodeUpgradeJob): Becaus
   }
 }
 
-function endedText(phase: string, reason: string, message: string, age: string): string {
+function endedText(task: NodeUpgradeTask, { reason, message, since }: NodeLine, now: number): string {
+  const { phase } = statusOf(task)
   const why = [reason, message].filter(Boolean).join(': ')
-  const next = phase === 'Failure' || phase === 'Unknown' ? '; kubectl nodeupgrade retry tries it again' : ''
-  return `it ended ${phase} ${age} ago (${why})${next}`
+  const mayRetry = phase === 'Failure' || phase === 'Unknown'
+  const next = mayRetry ? `; kubectl nodeupgrade retry ${task.spec.jobName} tries it again` : ''
+  return `it ended ${phase} ${ageOf(since, now)} ago (${why})${next}`
 }
 
 function unreachableText({ node, isEnrolled, name }: Known): string {
