@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { ConfigError, silentLogger } from '@upgrade-hub/core'
-import { LockHeldError } from '@upgrade-hub/upgrader'
+import { EDGE_VERSION, LockHeldError } from '@upgrade-hub/upgrader'
 import { describe, expect, it } from 'vitest'
 import { runCli } from './cli.ts'
 import type { Command } from './commands/command.ts'
@@ -46,6 +46,10 @@ describe('the command line', () => {
     const { code, err } = await run(argv)
     expect(code).toBe(EXIT.usage)
     expect(err).not.toBe('')
+  })
+
+  it('says which release it is', async () => {
+    expect(await run(['--version'])).toMatchObject({ code: EXIT.ok, out: EDGE_VERSION })
   })
 
   it('prints for people, or JSON for programs', async () => {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { ConfigError, HubError, type Logger, messageOf, systemClock } from '@upgrade-hub/core'
-import { LockHeldError, loadEdgeConfig, UnreadableError } from '@upgrade-hub/upgrader'
+import { EDGE_VERSION, LockHeldError, loadEdgeConfig, UnreadableError } from '@upgrade-hub/upgrader'
 import type { Command, CommandContext } from './commands/command.ts'
 import { DEFAULT_CONFIG_PATH, type Environment } from './config.ts'
 import { EXIT } from './exit-codes.ts'
@@ -32,6 +32,10 @@ const COMMON = {
 /** Runs one command line. Nothing is thrown: what went wrong is printed and is in the exit code. */
 export async function runCli(options: CliOptions): Promise<number> {
   const { argv, commands, output } = options
+  if (argv[0] === '--version') {
+    output.out(EDGE_VERSION)
+    return EXIT.ok
+  }
   const command = findCommand(argv, commands)
   if (!command) {
     const asked = argv.length === 0 || argv.includes('--help') || argv.includes('-h')

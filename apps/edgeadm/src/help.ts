@@ -20,7 +20,7 @@ export function helpText(commands: readonly Command[], of?: Command): string {
     '',
     ...indent(list),
     '',
-    ...indent(common),
+    ...indent([...common, '--version']),
     '',
     EXIT_CODES,
   ].join('\n')

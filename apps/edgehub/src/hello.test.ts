@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { validate } from '@upgrade-hub/protocol'
+import { EDGE_VERSION } from '@upgrade-hub/upgrader'
 import { describe, expect, it } from 'vitest'
 import { makeHello } from './hello.ts'
 import { viewOf } from './testing/views.ts'
-import { EDGE_VERSION } from './version.ts'
 
 const facts = {
   bootID: 'b',

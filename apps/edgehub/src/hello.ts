@@ -1,6 +1,6 @@
 import type { Hello, OpenAttempt, Platform, Probe } from '@upgrade-hub/protocol'
 import type { AttemptView } from '@upgrade-hub/upgrader'
-import { EDGE_VERSION } from './version.ts'
+import { EDGE_VERSION } from '@upgrade-hub/upgrader'
 
 /** The most attempts that a hello may name. */
 const MAX_OPEN = 64

@@ -1,2 +1,1 @@
 export { type EdgeHubOptions, runEdgeHub } from './run.ts'
-export { EDGE_VERSION } from './version.ts'

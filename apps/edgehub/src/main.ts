@@ -3,10 +3,9 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageOf, systemClock } from '@upgrade-hub/core'
 import { createLightLogger, redact } from '@upgrade-hub/observability/light'
-import { loadEdgeConfig } from '@upgrade-hub/upgrader'
+import { EDGE_VERSION, loadEdgeConfig } from '@upgrade-hub/upgrader'
 import { dump } from 'js-yaml'
 import { runEdgeHub } from './run.ts'
-import { EDGE_VERSION } from './version.ts'
 
 const DEFAULT_CONFIG = '/etc/kubeedge/config/edgehub.yaml'
 const USAGE = `edgehub: keeps this node's session with its upgrade hub

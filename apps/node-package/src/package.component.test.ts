@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { EDGE_VERSION } from '@upgrade-hub/edgehub'
+import { EDGE_VERSION } from '@upgrade-hub/upgrader'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundle, packageFolder } from './bundle.ts'
 import { makePackage, type NodePackage } from './package.ts'
@@ -52,6 +52,7 @@ describe('the archive for a node', { timeout: 120_000 }, () => {
     const at = (name: string) => join(folder, HOME, made.version, name)
     const ask = async (...args: string[]) => (await run(at('bin/node'), args, { cwd: '/', env: {} })).stdout
     expect(await ask(at('edgehub.cjs'), '--version')).toBe(`${EDGE_VERSION}\n`)
+    expect(await ask(at('edgeadm.cjs'), '--version')).toBe(`${EDGE_VERSION}\n`)
     expect(await ask(at('edgeadm.cjs'), '--help')).toContain('upgrade edge')
   })
 })

@@ -27,3 +27,4 @@ export type {
   Spool,
   SpooledResult,
 } from './types.ts'
+export { EDGE_VERSION } from './version.ts'

@@ -1,2 +1,0 @@
-/** The release that this program belongs to. */
-export const EDGE_VERSION = '0.1.0'
