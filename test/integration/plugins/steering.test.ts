@@ -87,7 +87,18 @@ describePlanes('kubectl with the plugins', (plane) => {
         '--node',
         'seen-1',
       ]
-      await user.ends(0, ['create', 'nodeupgradejob', name, ...flags])
+      const made = await user.ends(0, [
+        'create',
+        'nodeupgradejob',
+        name,
+        ...flags,
+        '--dry-run=client',
+        '-o',
+        'json',
+      ])
+      // Paused from its first moment: no verb below races with its end.
+      const held = { ...(JSON.parse(made) as object), control: { paused: true } }
+      await user.ends(0, ['create', '-f', '-'], JSON.stringify(held))
       await user.ends(0, ['nodeupgrade', 'pause', name])
       expect(await user.ends(0, ['nodeupgrade', 'plan', ...flags])).toContain(
         'this job to v1.10.0: 1 of 1 nodes',
