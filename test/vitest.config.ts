@@ -9,6 +9,9 @@ const COMPONENT = '{packages,apps}/*/src/**/*.component.test.ts'
 /** Tests that start processes and control planes run one file after the other: the machine is shared with what they start. */
 const oneAtATime = { fileParallelism: false, testTimeout: 60_000, hookTimeout: 120_000 } as const
 
+/** They wait more than they work, and each has its own folders and ports. */
+const twoAtATime = { fileParallelism: true, maxWorkers: 2 } as const
+
 /**
  * One project for each layer and control plane. `npm test` (test/run) runs them in this order and counts them apart;
  * `npm run test:fast` is the first of them.
@@ -34,7 +37,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'component', include: [COMPONENT], ...oneAtATime },
+        test: { name: 'component', include: [COMPONENT], ...oneAtATime, ...twoAtATime },
       },
       ...(['embedded', 'real'] as const).map((plane) => ({
         extends: true as const,
