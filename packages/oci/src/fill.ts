@@ -17,7 +17,9 @@ export async function fillFrom(
   if (file.size >= blob.size) await file.restart()
   const answer = await client.get(`blobs/${blob.digest}`, rangeFrom(file.size))
   const resumed = await continues(answer, file, blob)
-  await file.append(counted(answer.body, blob.size - file.size, (more) => onSize(file.size + more)))
+  // The file grows behind what arrives, so how much it had is fixed here.
+  const had = file.size
+  await file.append(counted(answer.body, blob.size - had, (more) => onSize(had + more)))
   if (file.size < blob.size) throw new OciError('OCI_UNREACHABLE', tooShort(file, blob), { retry: 'backoff' })
   const digest = `sha256:${file.sha256()}`
   if (digest === blob.digest) return

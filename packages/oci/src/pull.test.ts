@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -49,11 +50,12 @@ describe('a pull', () => {
     expect(requests.filter((line) => line.includes('/blobs/'))).toHaveLength(2)
   })
 
-  it('says how far it is', async () => {
-    await bench.publish([[AGENT]])
+  it('says how far it is, and never more than there is', async () => {
+    await bench.publish([[{ ...AGENT, content: randomBytes(3_000_000) }]])
     const seen: { bytes: number; total: number }[] = []
     await bench.pull({ onProgress: (done) => seen.push(done) })
     expect(seen.at(-1)?.bytes).toBe(seen.at(-1)?.total)
+    expect(seen).toEqual(seen.toSorted((one, other) => one.bytes - other.bytes))
   })
 
   it('fails with the numbers before it fetches what the disk has no room for (R22)', async () => {
