@@ -14,12 +14,12 @@ import {
   restorePatch,
   resultOf,
   rollBackPatch,
-  rollBackTask,
   type SlimNode,
   slimNode,
   statusOf,
   type TaskView,
   taskObject,
+  tasksBack,
   toldOf,
 } from '@upgrade-hub/rollout'
 import { type Answer, type Event, type Kinds, OURS, type SimApi, type Stored } from './api.ts'
@@ -284,10 +284,7 @@ export class SimHub {
   }
 
   #planWayBack(key: string, job: NodeUpgradeJob, reason: Parameters<typeof rollBackPatch>[0]): void {
-    const wanted = [...this.#index.names()]
-      .flatMap((name) => this.#index.get(name)?.task ?? [])
-      .filter((task) => statusOf(task).phase === 'Successful')
-      .map((task) => rollBackTask(job, jobPlan(job), task))
+    const wanted = tasksBack({ job, index: this.#index, node: (name) => this.#nodes.items.get(name) })
     const missing = wanted.find((task) => !this.#tasks.items.has(task.metadata.name))
     if (missing) return this.#createTask(key, missing)
     const body = {

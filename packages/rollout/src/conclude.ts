@@ -88,6 +88,7 @@ function canFailBeforeChange(reason: Reason): boolean {
 /** Ends without a failure that an edge may answer with. */
 const EARLY: readonly Reason[] = ['AlreadyAtVersion', 'Cancelled']
 
-function sameVersion(left: string, right: string): boolean {
+/** True for one version in whatever spelling; an unknown one is none. */
+export function sameVersion(left: string, right: string): boolean {
   return left !== '' && left.replace(/^v/, '') === right.replace(/^v/, '')
 }

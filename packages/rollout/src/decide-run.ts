@@ -11,7 +11,7 @@ import { type Release, releaseOf, withoutNew } from './release.ts'
 import { isReopenable } from './retry.ts'
 import { reasonToGoBack, rollBackStatus, wayBack } from './roll-back.ts'
 import { finalVerdict, missing, toleranceOfJob, type Verdict } from './tolerance.ts'
-import { type WaveCourse, waveEvents, wavesOf } from './waves.ts'
+import { atEnd, type WaveCourse, waveEvents, wavesOf } from './waves.ts'
 
 /** How often the status of a job is written at most. */
 interface Pace {
@@ -85,9 +85,10 @@ function isOver({ job, index, node }: JobView): boolean {
 /** A release, an end and a change of a condition are written at once; the rest waits until the next flush is due. */
 function nextWrite(
   view: JobView,
-  { says, verdict, release, total, course }: Course,
+  { says, verdict, release, total, course: running }: Course,
 ): Omit<JobDecision, 'prepare'> {
   const { job, index, now, pace } = view
+  const course = verdict ? atEnd(running) : running
   const events = [...waveEvents(job.status?.waves, course.waves), ...eventsOf(job, says, verdict)]
   const turns = changesCondition(job, says) || changesWaves(job, course)
   const { flushMs, releaseMs } = index.size > MAX_ROWS ? WIDE_PACE : PACE

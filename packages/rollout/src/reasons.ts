@@ -32,6 +32,13 @@ const ROWS = {
   Excluded: ['Skipped', 'Skipped', 'free', 'never', 'the job excludes the node'],
   NotPlanned: ['Skipped', 'Skipped', 'free', 'never', 'the task came after the plan of the job was complete'],
   Stopped: ['Skipped', 'Skipped', 'free', 'never', 'the job stopped before the turn of the node came'],
+  ChangedSince: [
+    'Skipped',
+    'Skipped',
+    'free',
+    'never',
+    'somebody has changed the node since it was upgraded',
+  ],
   NoBackup: ['Failure', 'RefusedBeforeChange', 'free', 'atEnd', 'the node has nothing to go back to'],
   NodeGone: [
     'Failure',

@@ -54,10 +54,10 @@ export function releaseOf(view: JobView, plan: JobPlan, { halted, current, front
   if (halted)
     return { kept, wanted: kept, added: 0, taking, prepare: [], idle: false, braked: false, outside: 0 }
 
-  const free = prepared.filter(
-    (entry) => !has.has(entry.name) && entry.wave <= frontier && isFree(view, entry),
-  )
-  const ready = free.filter((entry) => windowOn(plan, entry.task, view.now).isOpen)
+  const free = prepared
+    .filter((entry) => !has.has(entry.name) && entry.wave <= frontier && isFree(view, entry))
+    .map((entry) => ({ entry, window: windowOn(plan, entry.task, view.now) }))
+  const ready = free.flatMap(({ entry, window }) => (window.isOpen ? entry : []))
   const digest = job.status?.image?.digest ?? digestOf(ready)
   const wave = { index: current, total: index.wave(current).total }
   const limits = limitsOf(plan, job.status?.plan?.total ?? 0, wave)
@@ -82,7 +82,7 @@ export function releaseOf(view: JobView, plan: JobPlan, { halted, current, front
     braked: fit.length > 0,
     outside: free.length - ready.length,
     ...(digest && !job.status?.image?.digest ? { digest } : {}),
-    ...earliest(free.map((entry) => windowOn(plan, entry.task, view.now).until)),
+    ...earliest(free.map(({ window }) => window.until)),
   }
 }
 

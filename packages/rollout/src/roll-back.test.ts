@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { decideJob, type JobDecision, type JobView } from './decide-job.ts'
 import { decideTask } from './decide-task.ts'
 import { JobIndex } from './job-index.ts'
-import { jobPlan } from './job-plan.ts'
+import { tasksBack } from './roll-back.ts'
 import { rollBackTask } from './task-object.ts'
 import { aJob, aNode, aTask, at, aView, condition, PREPARED, reported, time } from './testing/fixtures.ts'
 
@@ -39,7 +39,7 @@ function scene(
   const tasks = statuses.map((status, order) => aTask(status, base, `n${order}`, order))
   for (const task of tasks) index.upsert(task, at(60))
   back.forEach((status, order) => {
-    const task = rollBackTask(base, jobPlan(base), tasks[order] as NodeUpgradeTask)
+    const task = rollBackTask(base, tasks[order] as NodeUpgradeTask, undefined)
     backIndex.upsert({ ...task, status: { phase: 'Pending', ...status } }, at(60))
   })
   const job = { ...base, status: { ...base.status, plan: { total: statuses.length, hash: '' } } }
@@ -121,6 +121,27 @@ describe('a job that goes back after a breach', () => {
     })
   })
 
+  it('is not whole while the end of a node is unknown, or when one turned out to be upgraded after all', () => {
+    const ended = (...statuses: Partial<TaskStatus>[]) =>
+      said(decideJob(scene(statuses, [DONE, DONE], { status: { rollback: BEGUN } })), 'Finished')
+    expect(ended(DONE, DONE, { phase: 'Unknown', reason: 'TimedOut' })).toBe('ThresholdBreached')
+    expect(ended(DONE, DONE, DONE)).toBe('ThresholdBreached')
+  })
+
+  it('takes back what it has changed, and nothing that somebody has put there since', () => {
+    const { job, index } = scene([DONE, { ...DONE, fromVersion: 'v1.12.0' }, DONE, DONE, FAILED])
+    const runs: Record<string, string> = { n0: 'v1.12.0', n1: 'v1.12.0', n2: 'v1.13.0', n3: 'v1.11.0' }
+    const node = (name: string) =>
+      aNode({ name, uid: `${name}-uid`, version: `v1.28.6-kubeedge-${runs[name]}` })
+    expect(
+      tasksBack({ job, index, node }).map(({ spec }) => [spec.nodeName, spec.verdict, spec.reason]),
+    ).toEqual([
+      ['n0', 'Run', undefined],
+      ['n2', 'Refused', 'ChangedSince'],
+      ['n3', 'Run', undefined],
+    ])
+  })
+
   it('says when nodes that are down leave no room for another', () => {
     const view = scene([DONE, DONE, FAILED], [{ ...PREPARED }, { ...FAILED }], {
       status: { rollback: BEGUN },
@@ -142,7 +163,7 @@ describe('a job that goes back after a breach', () => {
 
 describe('the task that takes an upgrade back', () => {
   const { job, tasks } = scene([DONE], [{}], { status: { rollback: BEGUN } })
-  const task = rollBackTask(job, jobPlan(job), tasks[0] as NodeUpgradeTask)
+  const task = rollBackTask(job, tasks[0] as NodeUpgradeTask, undefined)
 
   it('brings the version that ran before, and pulls nothing', () => {
     expect(task.spec).toMatchObject({
@@ -157,7 +178,7 @@ describe('the task that takes an upgrade back', () => {
 
   it('is refused where nobody knows what ran before', () => {
     const { fromVersion: _, ...unknown } = DONE
-    expect(rollBackTask(job, jobPlan(job), aTask(unknown, job)).spec).toMatchObject({
+    expect(rollBackTask(job, aTask(unknown, job), undefined).spec).toMatchObject({
       verdict: 'Refused',
       reason: 'NoBackup',
     })

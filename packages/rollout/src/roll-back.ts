@@ -1,4 +1,5 @@
-import type { NodeUpgradeJob } from '@upgrade-hub/api'
+import type { NodeUpgradeJob, NodeUpgradeTask } from '@upgrade-hub/api'
+import { sameVersion } from './conclude.ts'
 import type { JobView } from './decide-job.ts'
 import { askedHalt, type StopReason } from './halt.ts'
 import { JobIndex } from './job-index.ts'
@@ -6,7 +7,8 @@ import type { JobPlan } from './job-plan.ts'
 import type { JobStatusPatch } from './job-status.ts'
 import { nodeBrake, type Obstacle } from './obstacle.ts'
 import { type Release, releaseOf } from './release.ts'
-import { planHash } from './task-object.ts'
+import { planHash, rollBackTask } from './task-object.ts'
+import { statusOf } from './task-state.ts'
 import { failure, type Verdict } from './tolerance.ts'
 
 /** The way back: what may begin, what is said, and what it has come to when it is over. */
@@ -25,6 +27,21 @@ export function reasonToGoBack(
   if (plan.onFailure !== 'RollBack' || !stops || stops === 'SchemaReplaced') return undefined
   const isBegun = job.status?.rollback !== undefined
   return isBegun || (index.counts.successful > 0 && askedHalt(job) !== 'cancelled') ? stops : undefined
+}
+
+/** The tasks of the way back: one for each node that the job has changed. */
+export function tasksBack({ job, index, node }: Pick<JobView, 'job' | 'index' | 'node'>): NodeUpgradeTask[] {
+  return changedBy(index).map((task) => rollBackTask(job, task, node(task.spec.nodeName)))
+}
+
+/** A node that was at the version already is successful too, and was left as it was. */
+function changedBy(index: JobIndex): NodeUpgradeTask[] {
+  return [...index.names()]
+    .flatMap((name) => index.get(name)?.task ?? [])
+    .filter((task) => {
+      const { phase, fromVersion = '', toVersion = task.spec.version } = statusOf(task)
+      return phase === 'Successful' && !sameVersion(fromVersion, toVersion)
+    })
 }
 
 /** The commit point of the way back; all its tasks must exist. */
@@ -49,7 +66,7 @@ export function wayBack(view: JobView, plan: JobPlan): WayBack {
     obstacle:
       nodeBrake({ ...view, index: back }, release) ??
       OBSTACLES[asked === 'stopped' ? 'none' : asked](message),
-    verdict: over ? failure(reasonOf(job, successful === total), message) : undefined,
+    verdict: over ? failure(reasonOf(job, isWhole(view, successful)), message) : undefined,
   }
 }
 
@@ -71,7 +88,12 @@ const OBSTACLES: Readonly<Record<'none' | 'paused' | 'cancelled', (message: stri
   }),
 }
 
-function reasonOf(job: NodeUpgradeJob, isWhole: boolean): Verdict['reason'] {
-  if (isWhole) return 'RolledBack'
+/** Every node that the job has changed is back. One that was unknown may have turned out to be upgraded since the plan was made. */
+function isWhole({ index }: JobView, back: number): boolean {
+  return back > 0 && index.counts.unknown === 0 && changedBy(index).length === back
+}
+
+function reasonOf(job: NodeUpgradeJob, whole: boolean): Verdict['reason'] {
+  if (whole) return 'RolledBack'
   return askedHalt(job) === 'cancelled' ? 'Cancelled' : (job.status?.rollback?.reason as StopReason)
 }

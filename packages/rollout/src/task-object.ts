@@ -1,7 +1,10 @@
 import type { NodeUpgradeJob, NodeUpgradeTask } from '@upgrade-hub/api'
 import { sha256Hex, taskName } from '@upgrade-hub/core'
-import { type JobPlan, specHash } from './job-plan.ts'
+import { sameVersion } from './conclude.ts'
+import { type JobPlan, jobPlan, specHash } from './job-plan.ts'
 import { JOB_NAME_LABEL, JOB_UID_LABEL, RELEASE_FINALIZER } from './names.ts'
+import type { Reason } from './reasons.ts'
+import { agentVersion, type SlimNode } from './slim-node.ts'
 import type { Target } from './targets.ts'
 import { statusOf } from './task-state.ts'
 
@@ -38,14 +41,21 @@ export function taskObject(job: NodeUpgradeJob, plan: JobPlan, target: Target): 
   }
 }
 
-/** The task that takes an upgrade back: the node restores what it kept, so there is no image to pull. */
-export function rollBackTask(job: NodeUpgradeJob, plan: JobPlan, upgrade: NodeUpgradeTask): NodeUpgradeTask {
+/**
+ * The task that takes an upgrade back: the node restores what it kept, so there is no image to pull. What somebody has put on
+ * the node since is not taken away.
+ */
+export function rollBackTask(
+  job: NodeUpgradeJob,
+  upgrade: NodeUpgradeTask,
+  node: SlimNode | undefined,
+): NodeUpgradeTask {
   const { nodeName, nodeUID = '', order } = upgrade.spec
   const version = statusOf(upgrade).fromVersion ?? ''
-  const target: Target = version
-    ? { nodeName, nodeUID, order, wave: 0, verdict: 'Run' }
-    : { nodeName, nodeUID, order, wave: 0, verdict: 'Refused', reason: 'NoBackup' }
-  const { metadata, spec } = taskObject(job, plan, target)
+  const reason = reasonToStay(upgrade, node)
+  const verdict = reason ? ({ verdict: 'Refused', reason } as const) : ({ verdict: 'Run' } as const)
+  const target: Target = { nodeName, nodeUID, order, wave: 0, ...verdict }
+  const { metadata, spec } = taskObject(job, jobPlan(job), target)
   const name = taskName({ name: job.metadata.name, uid: job.metadata.uid ?? '' }, nodeName, 'RollBack')
   const { digests: _, checkItems: __, requireConfirmation: ___, ...work } = spec
   return {
@@ -61,6 +71,15 @@ export function rollBackTask(job: NodeUpgradeJob, plan: JobPlan, upgrade: NodeUp
       versionPolicy: 'AllowDowngrade',
     },
   }
+}
+
+function reasonToStay(upgrade: NodeUpgradeTask, node: SlimNode | undefined): Reason | undefined {
+  const { fromVersion, toVersion = upgrade.spec.version } = statusOf(upgrade)
+  if (!fromVersion) return 'NoBackup'
+  // Of other components the Node says nothing; what it says of the agent may still be what ran before.
+  const runs = upgrade.spec.component === 'edgecore' ? agentVersion(node?.version ?? '') : ''
+  const isExpected = runs === '' || sameVersion(runs, toVersion) || sameVersion(runs, fromVersion)
+  return isExpected ? undefined : 'ChangedSince'
 }
 
 /** What `job.status.plan.hash` is: the membership, whatever the order it was found in. */

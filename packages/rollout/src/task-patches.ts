@@ -19,6 +19,8 @@ const REST_MS: Partial<Record<Reason, number>> = {
   PreparedStale: 2_000,
 }
 const MAX_REST_MS = 300_000
+/** Each round of a refused node is a `prepare` and a `proceed`. */
+const INTENTS_OF_A_ROUND = 2
 
 /** The first thing that an edge hears of an attempt. A node that is not Ready cannot answer: it costs no place meanwhile. */
 export function preparePatch(
@@ -101,7 +103,6 @@ function restOf(task: NodeUpgradeTask, reason: Reason): number | undefined {
   const rounds = Math.floor(((statusOf(task).intent?.seq ?? 1) - 1) / INTENTS_OF_A_ROUND)
   return firstMs && Math.min(MAX_REST_MS, firstMs * 2 ** Math.min(rounds, 10))
 }
-const INTENTS_OF_A_ROUND = 2
 
 /** The next attempt, after a pause. What was asked of the edge is over, so it is not sent any more. */
 export function retryPatch(task: NodeUpgradeTask, end: End, now: number, pauseMs: number): TaskPatch {

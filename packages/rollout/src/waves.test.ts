@@ -179,9 +179,9 @@ describe('a wave', () => {
         status: { waves: [STARTED], conditions: [condition('Accepted', 'True', 'Accepted'), ...conditions] },
       })
     expect(statusIn(decideJob(ended([]))).phase).toBe('InProgress')
-    expect(statusIn(decideJob(ended([condition('Progressing', 'False', 'ThresholdBreached')]))).phase).toBe(
-      'Failure',
-    )
+    const stopped = decideJob(ended([condition('Progressing', 'False', 'ThresholdBreached')]))
+    expect(statusIn(stopped).phase).toBe('Failure')
+    expect(states(stopped)?.at(0)).toBe('Done')
   })
 })
 

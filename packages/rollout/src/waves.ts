@@ -102,6 +102,17 @@ function soak(status: WaveStatus, until: number): Step {
   }
 }
 
+/** As they stand when the job is over: nothing soaks or waits for anybody any more. */
+export function atEnd(course: WaveCourse): WaveCourse {
+  const waves = course.waves.map((wave) => ({ ...wave, ...LAST_STATES[wave.state ?? ''] }))
+  return { ...course, waves }
+}
+
+const LAST_STATES: Readonly<Record<string, { readonly state: WaveState }>> = {
+  Soaking: { state: 'Done' },
+  WaitingForApproval: { state: 'Pending' },
+}
+
 /** What is worth an event of how the waves have moved on. */
 export function waveEvents(
   stored: readonly WaveStatus[] | undefined,

@@ -7,9 +7,8 @@ import {
   planPatch,
   resolveTargets,
   rollBackPatch,
-  rollBackTask,
-  statusOf,
   taskObject,
+  tasksBack,
 } from '@upgrade-hub/rollout'
 import { ForeignTaskError } from '../errors.ts'
 import { JOBS, TASKS } from '../kube-api.ts'
@@ -57,11 +56,8 @@ export class Planner {
     reason: Parameters<typeof rollBackPatch>[0],
   ): Promise<NodeUpgradeJob> {
     const { client } = this.#term.options
-    const plan = jobPlan(job)
-    const upgraded = [...(open?.index.names() ?? [])].flatMap((name) => open?.index.get(name)?.task ?? [])
-    const wanted = upgraded
-      .filter((task) => statusOf(task).phase === 'Successful')
-      .map((task) => rollBackTask(job, plan, task))
+    const node = (name: string) => this.#term.node(name)
+    const wanted = open ? tasksBack({ job, index: open.index, node }) : []
     await inParallel(wanted, (task) => this.#create(task, open))
     const { name, resourceVersion } = job.metadata
     const names = wanted.map((task) => task.metadata.name)
