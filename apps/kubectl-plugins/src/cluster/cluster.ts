@@ -16,7 +16,7 @@ const TRIES = 2
 
 /** Which tasks. What is asked of the API server as a field selector. */
 export interface TaskSelection {
-  readonly job?: string
+  readonly job?: string | undefined
   readonly node?: string
   readonly phase?: string
   readonly active?: boolean
@@ -40,12 +40,12 @@ export class Cluster {
   /** @throws NotFoundError */
   job(name: string): Promise<NodeUpgradeJob> {
     const hint = `there is no NodeUpgradeJob ${name}: kubectl nodeupgrade status lists those there are`
-    return found(this.client.get(JOBS, name, this.#limits), hint)
+    return found(this.get(JOBS, name), hint)
   }
 
   /** @throws NotFoundError */
   node(name: string): Promise<Node> {
-    return found(this.client.get(NODES, name, this.#limits), `there is no Node ${name}`)
+    return found(this.get(NODES, name), `there is no Node ${name}`)
   }
 
   /** The newest first. */
@@ -81,6 +81,11 @@ export class Cluster {
 
   patchNode(name: string, body: object, dryRun = false): Promise<Node> {
     return this.client.patch(NODES, name, body, { ...this.#limits, dryRun, fieldManager: FIELD_MANAGER })
+  }
+
+  /** Any other object. */
+  get<T>(of: Resource<T>, name: string, namespace?: string): Promise<T> {
+    return this.client.get(of, name, { ...this.#limits, ...(namespace === undefined ? {} : { namespace }) })
   }
 
   /** Any other path. */

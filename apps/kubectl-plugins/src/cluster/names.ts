@@ -1,3 +1,4 @@
+import type { Flags } from '../cli/flags.ts'
 import { UsageError } from '../errors.ts'
 
 const KINDS = {
@@ -8,9 +9,21 @@ const KINDS = {
 const NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/
 const MAX_NAME = 253
 
+/** The only word after a verb; undefined when there is none. @throws UsageError with `usage` when there are more */
+export function oneWord([word, ...more]: readonly string[], usage: string): string | undefined {
+  if (more.length > 0) throw new UsageError(usage)
+  return word
+}
+
 /** `spring` of `spring`, `nuj/spring`, `nodeupgradejob/spring`. @throws UsageError */
 export function jobName(word: string | undefined): string {
   return nameOf('job', word)
+}
+
+/** The job that `--job` names. @throws UsageError */
+export function jobFlag(flags: Flags): string | undefined {
+  const word = flags.text('job')
+  return word === undefined ? undefined : jobName(word)
 }
 
 /** `edge-1` of `edge-1` and `node/edge-1`. @throws UsageError */

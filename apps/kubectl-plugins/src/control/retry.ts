@@ -4,8 +4,8 @@ import { isFinished, nodeCount } from '@upgrade-hub/rollout'
 import type { Command } from '../cli/command.ts'
 import { EXIT } from '../cli/exit-codes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { jobName } from '../cluster/names.ts'
-import { RefusedError, UsageError } from '../errors.ts'
+import { jobName, oneWord } from '../cluster/names.ts'
+import { RefusedError } from '../errors.ts'
 import { assertOpen } from './assert-open.ts'
 import { DRY_RUN_FLAG, DRY_RUN_HELP, type DryRun, dryRunOf, dryRunSuffix } from './dry-run.ts'
 import { type Steering, steer } from './steer.ts'
@@ -28,10 +28,9 @@ export const retry: Command = {
   argument: 'job',
   async run(context) {
     const { positionals, flags, terminal } = context
-    const [word, ...more] = positionals
-    if (more.length > 0) throw new UsageError('retry takes one job')
+    const name = jobName(oneWord(positionals, 'retry takes one job'))
     const cluster = await context.cluster()
-    const job = await cluster.job(jobName(word))
+    const job = await cluster.job(name)
     if (!isFinished(job)) return steer(context, retrying)
     const dryRun = dryRunOf(flags)
     terminal.print(`${await retryFinished(cluster, job, dryRun)}${dryRunSuffix(dryRun)}`)

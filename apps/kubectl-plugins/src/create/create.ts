@@ -1,8 +1,7 @@
 import type { Command } from '../cli/command.ts'
 import { EXIT } from '../cli/exit-codes.ts'
-import { jobName } from '../cluster/names.ts'
+import { jobName, oneWord } from '../cluster/names.ts'
 import { DRY_RUN_FLAG, DRY_RUN_HELP, dryRunOf, dryRunSuffix } from '../control/dry-run.ts'
-import { UsageError } from '../errors.ts'
 import { printData } from '../text/data.ts'
 import { JOB_FLAGS, JOB_FLAGS_HELP, jobFromFlags } from './job-flags.ts'
 
@@ -16,9 +15,7 @@ export const create: Command = {
   formats: ['name', 'json', 'yaml'],
   argument: 'new job',
   async run({ positionals, flags, format, terminal, cluster }) {
-    const [word, ...more] = positionals
-    if (more.length > 0) throw new UsageError(`one name only, and ${more[0]} is another`)
-    const name = jobName(word)
+    const name = jobName(oneWord(positionals, 'a job has one name'))
     const dryRun = dryRunOf(flags)
     const job = jobFromFlags(name, flags)
     const made = dryRun === 'client' ? job : await (await cluster()).createJob(job, dryRun === 'server')

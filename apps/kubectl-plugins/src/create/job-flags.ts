@@ -1,6 +1,7 @@
 import type { LabelSelector, NodeUpgradeJob, NodeUpgradeJobSpec, UpgradeHubSpec } from '@upgrade-hub/api'
 import type { Flags, FlagTypes } from '../cli/flags.ts'
 import { nodeName } from '../cluster/names.ts'
+import { newJob } from '../cluster/resources.ts'
 import { UsageError } from '../errors.ts'
 import { parseSelector } from './parse-selector.ts'
 
@@ -46,12 +47,7 @@ export const JOB_FLAGS_HELP = [
 
 /** The job that flags describe. What they do not say is left to the defaults of the schema. @throws UsageError */
 export function jobFromFlags(name: string, flags: Flags): NodeUpgradeJob {
-  return {
-    apiVersion: 'operations.kubeedge.io/v1alpha2',
-    kind: 'NodeUpgradeJob',
-    metadata: { name },
-    spec: specFromFlags(flags),
-  }
+  return newJob(name, specFromFlags(flags))
 }
 
 function specFromFlags(flags: Flags): NodeUpgradeJobSpec {

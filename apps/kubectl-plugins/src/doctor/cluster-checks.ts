@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { HUB_NAMESPACE, CRDS as OURS } from '@upgrade-hub/api'
+import { HUB_NAMESPACE, nodeUpgradeJobCrd, CRDS as OURS } from '@upgrade-hub/api'
 import {
   CRDS,
   KubeError,
@@ -10,11 +10,12 @@ import {
   type WebhookConfiguration,
 } from '@upgrade-hub/kube'
 import { type CrdLike, isOurSchema } from '@upgrade-hub/rollout'
+import { newJob } from '../cluster/resources.ts'
 import { span } from '../text/time.ts'
 import { type Check, type Finding, ifThere, ok, problem, warning } from './finding.ts'
 
 const OLDEST_MINOR = 31
-const JOB_CRD = 'nodeupgradejobs.operations.kubeedge.io'
+const JOB_CRD = nodeUpgradeJobCrd.metadata.name
 const LEASE = 'upgrade-hub-controllers'
 const CONFIGURATION = 'upgrade-hub'
 const SKEW_MS = 5_000
@@ -64,9 +65,7 @@ export const clock: Check = {
 export const schema: Check = {
   about: 'schema',
   async run(cluster) {
-    const found = await Promise.all(
-      OURS.map(({ metadata }) => ifThere(cluster.client.get(CRDS, metadata.name))),
-    )
+    const found = await Promise.all(OURS.map(({ metadata }) => ifThere(cluster.get(CRDS, metadata.name))))
     const missing = OURS.filter((_, at) => found[at] === undefined).map(({ metadata }) => metadata.name)
     if (missing.length > 0) return [problem('schema', `${missing.join(', ')} is not there`, INSTALL)]
     const job = found.find((crd) => crd?.metadata.name === JOB_CRD)
@@ -81,7 +80,7 @@ export const schema: Check = {
 export const leader: Check = {
   about: 'hub',
   async run(cluster) {
-    const lease = await ifThere(cluster.client.get(LEASES, LEASE, { namespace: HUB_NAMESPACE }))
+    const lease = await ifThere(cluster.get(LEASES, LEASE, HUB_NAMESPACE))
     return [leaderFinding(lease, cluster.now())]
   },
 }
@@ -106,8 +105,8 @@ export const webhooks: Check = {
   about: 'webhooks',
   async run(cluster) {
     const [validating, mutating] = await Promise.all([
-      ifThere(cluster.client.get(VALIDATING_WEBHOOKS, CONFIGURATION)),
-      ifThere(cluster.client.get(MUTATING_WEBHOOKS, CONFIGURATION)),
+      ifThere(cluster.get(VALIDATING_WEBHOOKS, CONFIGURATION)),
+      ifThere(cluster.get(MUTATING_WEBHOOKS, CONFIGURATION)),
     ])
     const now = cluster.now()
     return [...webhookFindings('validating', validating, now), ...webhookFindings('mutating', mutating, now)]
@@ -152,15 +151,7 @@ export const admission: Check = {
   about: 'admission',
   async run(cluster) {
     try {
-      await cluster.createJob(
-        {
-          apiVersion: 'operations.kubeedge.io/v1alpha2',
-          kind: 'NodeUpgradeJob',
-          metadata: { name: 'doctor-asks' },
-          spec: { version: 'v1.0.0', nodeNames: ['doctor-asks'] },
-        },
-        true,
-      )
+      await cluster.createJob(newJob('doctor-asks', { version: 'v1.0.0', nodeNames: ['doctor-asks'] }), true)
     } catch (error) {
       if (error instanceof KubeError && /cannot create resource/.test(error.message)) {
         return [

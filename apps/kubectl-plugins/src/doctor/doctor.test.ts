@@ -59,7 +59,7 @@ describe('doctor', () => {
     const task = aTask(PROCEEDING)
     const node = held(task)
     expect(holdFindings([node], [task])[0]?.state).toBe('ok')
-    expect(holdFindings([node], [undefined])[0]?.state).toBe('problem')
+    expect(holdFindings([node], [])[0]?.state).toBe('problem')
     expect(holdFindings([node], [{ ...task, status: { phase: 'Failure' } }])[0]?.state).toBe('problem')
     expect(
       holdFindings([node], [{ ...task, metadata: { ...task.metadata, uid: 'other' } }])[0],

@@ -6,7 +6,7 @@ import {
 } from '@upgrade-hub/api'
 import { MUTATING_WEBHOOKS, NODES, VALIDATING_WEBHOOKS } from '@upgrade-hub/kube'
 import { conditionOf, isEnd, isFinished, type SlimNode, slimNode, statusOf } from '@upgrade-hub/rollout'
-import { IDENTITIES, TASKS } from '../cluster/resources.ts'
+import { IDENTITIES } from '../cluster/resources.ts'
 import { cleanLine } from '../text/clean.ts'
 import { type Check, type Finding, ifThere, ok, problem, warning } from './finding.ts'
 
@@ -28,7 +28,7 @@ export const kubeEdgeWebhooks: Check = {
   async run(cluster) {
     const found = await Promise.all(
       KUBEEDGE_WEBHOOKS.map(async ({ of, name, entry }) => {
-        const configuration = await ifThere(cluster.client.get(of, name))
+        const configuration = await ifThere(cluster.get(of, name))
         return configuration?.webhooks?.some((webhook) => webhook.name === entry)
           ? `${name} (${entry})`
           : undefined
@@ -83,23 +83,18 @@ const FIXES: Readonly<Record<string, string>> = {
 export const holds: Check = {
   about: 'holds',
   async run(cluster) {
+    // In this order: a node is not held before its task is active.
     const held = (await cluster.nodes()).map(slimNode).filter(({ hold }) => hold !== undefined)
-    const tasks = await Promise.all(
-      held.slice(0, MOST).map(({ hold }) => ifThere(cluster.client.get(TASKS, hold?.task || 'none'))),
-    )
-    return holdFindings(held, tasks)
+    return holdFindings(held, await cluster.tasks({ active: true }, MOST))
   },
 }
 
 /** Marks on nodes whose upgrade is over or gone. Pure. */
-export function holdFindings(
-  held: readonly SlimNode[],
-  tasks: readonly (NodeUpgradeTask | undefined)[],
-): Finding[] {
-  const stuck = held.filter(({ hold }, at) => {
-    const task = tasks[at]
-    return !task || task.metadata.uid !== hold?.taskUID || isEnd(statusOf(task).phase)
-  })
+export function holdFindings(held: readonly SlimNode[], active: readonly NodeUpgradeTask[]): Finding[] {
+  const open = new Set(
+    active.filter((task) => !isEnd(statusOf(task).phase)).map(({ metadata }) => metadata.uid),
+  )
+  const stuck = held.filter(({ hold }) => !open.has(hold?.taskUID))
   if (stuck.length === 0) return [ok('holds', `${held.length} nodes are held, each for an upgrade that runs`)]
   const message = `${names(stuck.map(({ name }) => name))} are still marked by upgrades that are over`
   return [problem('holds', message, 'a hub that leads lets go of them within a minute; see hub above')]

@@ -4,8 +4,8 @@ import { isEnd, statusOf } from '@upgrade-hub/rollout'
 import type { Command, Context } from '../cli/command.ts'
 import { EXIT } from '../cli/exit-codes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { typedName } from '../cluster/names.ts'
-import { NotFoundError, UsageError } from '../errors.ts'
+import { oneWord, typedName } from '../cluster/names.ts'
+import { NotFoundError } from '../errors.ts'
 import { cleanLine } from '../text/clean.ts'
 import { printData } from '../text/data.ts'
 import { table } from '../text/table.ts'
@@ -37,9 +37,7 @@ export const history: Command = {
   formats: ['json', 'yaml'],
   argument: 'node or job',
   async run(context) {
-    const [word, ...more] = context.positionals
-    if (more.length > 0) throw new UsageError('history takes one node or job')
-    const { kind, name } = typedName(word)
+    const { kind, name } = typedName(oneWord(context.positionals, 'history takes one node or job'))
     const cluster = await context.cluster()
     if (kind === 'job') return ofJob(context, cluster, name)
     const tasks = await cluster.tasks({ node: name }, MOST_TASKS)

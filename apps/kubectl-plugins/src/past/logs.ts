@@ -1,8 +1,8 @@
 import { statusOf } from '@upgrade-hub/rollout'
 import type { Command } from '../cli/command.ts'
 import { EXIT } from '../cli/exit-codes.ts'
-import { jobName, nodeName } from '../cluster/names.ts'
-import { NotFoundError, UsageError } from '../errors.ts'
+import { jobFlag, nodeName, oneWord } from '../cluster/names.ts'
+import { NotFoundError } from '../errors.ts'
 import { clean } from '../text/clean.ts'
 
 const MOST_TASKS = 500
@@ -17,13 +17,10 @@ export const logs: Command = {
   formats: [],
   argument: 'node',
   async run({ positionals, flags, terminal, cluster: open }) {
-    const [word, ...more] = positionals
-    if (more.length > 0) throw new UsageError('logs takes one node')
-    const name = nodeName(word)
-    const job = flags.text('job')
+    const name = nodeName(oneWord(positionals, 'logs takes one node'))
+    const job = jobFlag(flags)
     const cluster = await open()
-    const selection = { node: name, ...(job === undefined ? {} : { job: jobName(job) }) }
-    const tasks = await cluster.tasks(selection, MOST_TASKS)
+    const tasks = await cluster.tasks({ node: name, job }, MOST_TASKS)
     const newest = tasks.toSorted((a, b) => lastWord(b).localeCompare(lastWord(a)))
     const task = newest.find((one) => statusOf(one).edge?.logTail)
     const { edge, reason = '', attempt = 0 } = task ? statusOf(task) : {}

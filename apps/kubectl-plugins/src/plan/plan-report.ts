@@ -1,4 +1,4 @@
-import type { Node } from '@upgrade-hub/api'
+import { type Node, REST_WAVE } from '@upgrade-hub/api'
 import { agentVersion, jobPlan, limitsOf, nodeCount } from '@upgrade-hub/rollout'
 import { cleanLine } from '../text/clean.ts'
 import type { Measured } from './durations.ts'
@@ -68,7 +68,7 @@ export function planReport({ usual, longest, measured, nodes, notes }: PlanInput
   const plan = jobPlan(usual.job)
   const run = usual.turns.filter(({ refused }) => !refused)
   const total = usual.turns.length
-  const names = [...plan.waves.map(({ name }) => name), ...(plan.waves.length > 0 ? ['rest'] : [])]
+  const names = [...plan.waves.map(({ name }) => name), ...(plan.waves.length > 0 ? [REST_WAVE] : [])]
   const versions = new Map(
     nodes.map((node) => [node.metadata.name, node.status?.nodeInfo?.kubeletVersion ?? '']),
   )

@@ -5,7 +5,8 @@ import { specProblem } from '@upgrade-hub/rollout'
 import type { Command, Context } from '../cli/command.ts'
 import { exitCodeOfJob } from '../cli/exit-codes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { jobName } from '../cluster/names.ts'
+import { jobName, oneWord } from '../cluster/names.ts'
+import { newJob } from '../cluster/resources.ts'
 import { JOB_FLAGS, JOB_FLAGS_HELP, jobFromFlags } from '../create/job-flags.ts'
 import { RefusedError, UsageError } from '../errors.ts'
 import { ALL_NODES, MOST_NODES } from '../status/read-tasks.ts'
@@ -52,8 +53,7 @@ export const plan: Command = {
 
 async function wantedJob({ positionals, flags, cluster, readInput }: Context): Promise<NodeUpgradeJob> {
   const file = flags.text('filename')
-  const [word, ...more] = positionals
-  if (more.length > 0) throw new UsageError('plan takes one job')
+  const word = oneWord(positionals, 'plan takes one job')
   if (file !== undefined && word !== undefined) throw new UsageError('name a job or a file, not both')
   if (file !== undefined) return readManifest(file, readInput)
   if (word === undefined || flags.text('to-version') !== undefined) {
@@ -67,15 +67,8 @@ async function judged(
   cluster: Cluster,
   wanted: NodeUpgradeJob,
 ): Promise<{ job: NodeUpgradeJob; notes: string[] }> {
-  const name = `plan-${randomBytes(6).toString('hex')}`
-  const { kind, spec = {} } = wanted
   // Both versions have one schema, so a manifest of either is judged as the one that is stored.
-  const job: NodeUpgradeJob = {
-    apiVersion: 'operations.kubeedge.io/v1alpha2',
-    kind,
-    metadata: { name },
-    spec,
-  }
+  const job = newJob(`plan-${randomBytes(6).toString('hex')}`, wanted.spec ?? {})
   try {
     return { job: await cluster.createJob(job, true), notes: [] }
   } catch (error) {

@@ -68,7 +68,7 @@ function countsText({ counts }: JobReport, terminal: Terminal): string {
     [counts.failed, 'failed', 'red'],
     [counts.unknown, 'unknown', 'red'],
     [counts.skipped, 'skipped', 'dim'],
-    [counts.inProgress, 'in progress', 'blue'],
+    [counts.inProgress, 'in progress', 'cyan'],
     [counts.pending, 'waiting', 'dim'],
   ]
   const shown = parts.filter(([count]) => count > 0)
@@ -87,7 +87,7 @@ function wavesText({ waves }: JobReport, terminal: Terminal): string[] {
 
 const WAVE_COLORS: Readonly<Record<string, Color>> = {
   Done: 'green',
-  Upgrading: 'blue',
+  Upgrading: 'cyan',
   WaitingForApproval: 'yellow',
   Soaking: 'yellow',
 }
@@ -100,7 +100,7 @@ function timesText({ startTime, completionTime }: JobReport, now: number): strin
 
 function colorOf({ isOver, isGood, state }: JobReport): Color {
   if (isOver) return isGood ? 'green' : 'red'
-  return state === 'Upgrading' ? 'blue' : 'yellow'
+  return state === 'Upgrading' ? 'cyan' : 'yellow'
 }
 
 function phaseColor({ phase, doing }: NodeLine): Color {
@@ -111,7 +111,7 @@ function phaseColor({ phase, doing }: NodeLine): Color {
     case 'Unknown':
       return 'red'
     case 'InProgress':
-      return 'blue'
+      return 'cyan'
     case 'Pending':
       return doing === 'not answering' ? 'yellow' : 'dim'
     case 'Skipped':

@@ -1,7 +1,6 @@
 import type { Command } from '../cli/command.ts'
 import { EXIT, exitCodeOfJob } from '../cli/exit-codes.ts'
-import { jobName } from '../cluster/names.ts'
-import { UsageError } from '../errors.ts'
+import { jobName, oneWord } from '../cluster/names.ts'
 import { printData } from '../text/data.ts'
 import { jobTable } from './job-list.ts'
 import { indexOf, jobReport } from './job-report.ts'
@@ -18,8 +17,7 @@ export const status: Command = {
   formats: ['wide', 'json', 'yaml'],
   argument: 'job',
   async run({ positionals, flags, format, terminal, cluster: open }) {
-    const [word, ...more] = positionals
-    if (more.length > 0) throw new UsageError('status takes one job')
+    const word = oneWord(positionals, 'status takes one job')
     const name = word === undefined ? undefined : jobName(word)
     const cluster = await open()
     if (name === undefined) {

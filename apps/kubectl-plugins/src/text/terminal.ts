@@ -1,4 +1,6 @@
-export type Color = 'red' | 'green' | 'yellow' | 'blue' | 'dim' | 'bold'
+import { styleText } from 'node:util'
+
+export type Color = 'red' | 'green' | 'yellow' | 'cyan' | 'dim' | 'bold'
 
 /** Where the plugins write. */
 export interface Terminal {
@@ -30,15 +32,6 @@ export interface TerminalOptions {
   readonly isUnicode: boolean
 }
 
-const CODES: Readonly<Record<Color, readonly [number, number]>> = {
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  blue: [36, 39],
-  dim: [2, 22],
-  bold: [1, 22],
-}
-
 /** The terminal of this process. */
 export function terminalOf({ out, err, isPlain, isUnicode }: TerminalOptions): Terminal {
   const isLive = out.isTTY === true
@@ -50,9 +43,6 @@ export function terminalOf({ out, err, isPlain, isUnicode }: TerminalOptions): T
     print: (text) => void out.write(`${text}\n`),
     write: (text) => void out.write(text),
     error: (text) => void err.write(`${text}\n`),
-    paint: (color, text) => {
-      const [on, off] = CODES[color]
-      return isLive && !isPlain ? `\u001b[${on}m${text}\u001b[${off}m` : text
-    },
+    paint: (color, text) => (isLive && !isPlain ? styleText(color, text, { validateStream: false }) : text),
   }
 }

@@ -4,8 +4,8 @@ import { isFinished } from '@upgrade-hub/rollout'
 import type { Command, Context } from '../cli/command.ts'
 import { EXIT, exitCodeOfJob } from '../cli/exit-codes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { jobName } from '../cluster/names.ts'
-import { NotFoundError, UsageError } from '../errors.ts'
+import { jobName, oneWord } from '../cluster/names.ts'
+import { NotFoundError } from '../errors.ts'
 import { jobReport } from '../status/job-report.ts'
 import { heading, nodeTable } from '../status/render.ts'
 import { Changes, changeText } from './changes.ts'
@@ -28,9 +28,7 @@ export const watch: Command = {
   formats: ['wide', 'json'],
   argument: 'job',
   async run(context) {
-    const [word, ...more] = context.positionals
-    if (more.length > 0) throw new UsageError('watch takes one job')
-    const name = jobName(word)
+    const name = jobName(oneWord(context.positionals, 'watch takes one job'))
     const timeoutMs = context.flags.duration('timeout') ?? Number.POSITIVE_INFINITY
     const cluster = await context.cluster()
     // Asked first: a mirror would wait for ever for what is not there or not allowed.

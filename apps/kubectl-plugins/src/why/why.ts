@@ -4,9 +4,9 @@ import { isEnd, slimNode, statusOf } from '@upgrade-hub/rollout'
 import type { Command } from '../cli/command.ts'
 import { EXIT } from '../cli/exit-codes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { jobName, nodeName } from '../cluster/names.ts'
+import { jobFlag, nodeName, oneWord } from '../cluster/names.ts'
 import { IDENTITIES } from '../cluster/resources.ts'
-import { NotFoundError, UsageError } from '../errors.ts'
+import { NotFoundError } from '../errors.ts'
 import { printData } from '../text/data.ts'
 import { type Known, whyText } from './why-text.ts'
 
@@ -24,12 +24,10 @@ export const why: Command = {
   formats: ['json', 'yaml'],
   argument: 'node',
   async run({ positionals, flags, format, terminal, cluster: open }) {
-    const [word, ...more] = positionals
-    if (more.length > 0) throw new UsageError('why takes one node')
-    const job = flags.text('job')
-    const known = await look(await open(), nodeName(word), job === undefined ? undefined : jobName(job))
+    const name = nodeName(oneWord(positionals, 'why takes one node'))
+    const known = await look(await open(), name, jobFlag(flags))
     const text = whyText(known)
-    const { name, task } = known
+    const { task } = known
     const data = {
       node: name,
       job: task?.spec.jobName ?? '',
@@ -49,9 +47,9 @@ function taskOfInterest(tasks: readonly NodeUpgradeTask[]): NodeUpgradeTask | un
 
 async function look(cluster: Cluster, name: string, job: string | undefined): Promise<Known> {
   const [tasks, node, identity] = await Promise.all([
-    cluster.tasks({ node: name, ...(job === undefined ? {} : { job }) }, MOST_TASKS),
+    cluster.tasks({ node: name, job }, MOST_TASKS),
     readable(cluster.node(name)),
-    readable(cluster.client.get(IDENTITIES, name)),
+    readable(cluster.get(IDENTITIES, name)),
   ])
   const task = taskOfInterest(tasks)
   const [owner, busy] = task ? await ofJob(cluster, task.spec.jobName) : [undefined, []]

@@ -60,6 +60,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   return {
     port: (server.address() as AddressInfo).port,
     close: async (clock) => {
+      // Not closed first: that would cut off answers that are ended and not yet sent.
       await Promise.race([Promise.all(answers), patience(clock)])
       await closed(server)
     },
