@@ -11,14 +11,20 @@ const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
  */
 export function createLightLogger({ level, name, destination }: LoggerOptions): Logger {
   const lowest = LEVELS.indexOf(level)
+  const to = destination ?? standardOutput()
   const writer = (base: object): LineWriter => ({
     isLevelEnabled: (asked) => LEVELS.indexOf(asked) >= lowest,
     write: (label, fields, msg) => {
       const line = { level: label, time: rfc3339(systemClock.now()), ...base, ...fields, msg }
-      const to = destination ?? process.stdout
       to.write(`${JSON.stringify(line)}\n`)
     },
     child: (fields) => writer({ ...base, ...fields }),
   })
   return new RedactingLogger(writer({ name }))
+}
+
+/** A line that cannot be written is lost: a disk without room must not end the program. */
+function standardOutput(): { write(line: string): void } {
+  process.stdout.on('error', () => undefined)
+  return process.stdout
 }
