@@ -35,7 +35,7 @@ export function apply(state: AttemptState, record: JournalRecord): AttemptState 
     facts: factsAfter(state, event),
     swapBegan: swapBeganAfter(state, event, move),
     starts: state.starts + (move.step === 'E8' ? 1 : 0),
-    backFailures: state.backFailures + (isBackFailure(state, event) ? 1 : 0),
+    backFailures: state.backFailures + (move.wayBackFailed ? 1 : 0),
     resumes: resumesAfter(state, event, move),
     spentMs: spentAfter(state, record),
     actions: actionsAfter(state, record, move),
@@ -79,13 +79,10 @@ function swapBeganAfter(state: AttemptState, event: AttemptEvent, move: Move): b
   return event.type !== 'accepted' && (state.swapBegan || move.step === 'E7')
 }
 
-function isBackFailure(state: AttemptState, event: AttemptEvent): boolean {
-  return event.type === 'failed' && RULES[state.step].stage === 'rollback'
-}
-
-/** Each of the three ways (prepare, proceed, back) has its own count. */
+/** Each of the three ways (prepare, proceed, back) has its own count, and each beginning of the way back. */
 function resumesAfter(state: AttemptState, event: AttemptEvent, move: Move): number {
-  if (event.type === 'accepted' || event.type === 'proceed' || move.step === 'R5') return 0
+  const beginsBack = move.step === 'R5' && (state.step !== 'R5' || move.wayBackFailed)
+  if (event.type === 'accepted' || event.type === 'proceed' || beginsBack) return 0
   return state.resumes + (event.type === 'resumed' ? 1 : 0)
 }
 

@@ -212,6 +212,24 @@ describe('a boot loop', () => {
     expect(state.step).toBe('E9')
     expect(after(state, { type: 'resumed' }).step).toBe('R5')
   })
+
+  /** Deaths before the way back ends for good: what stands there is started then, or its end is told. */
+  it.each([
+    ['R5', 'R10'],
+    ['R6', 'R10'],
+    ['R7', 'R10'],
+    ['R8', 'E11'],
+    ['R9', 'E11'],
+  ] as const)('of the updater in %s begins the way back anew twice, then leads to %s', (step, last) => {
+    let state = at(step)
+    let deaths = 0
+    while (state.step !== last && deaths < 100) {
+      state = after(state, { type: 'resumed' })
+      deaths++
+      while (state.step !== step && state.step !== last) state = after(state, ok)
+    }
+    expect([state.step, deaths]).toEqual([last, (MAX_BACK_FAILURES + 1) * (MAX_RESUMES + 1)])
+  })
 })
 
 describe('time', () => {

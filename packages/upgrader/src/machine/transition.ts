@@ -5,6 +5,8 @@ import { isPastStop, MAX_BACK_FAILURES, MAX_RESUMES, MAX_STARTS, RULES, type Ste
 /** Where an event leads, and what it ends. Nothing here reads a clock or a disk. */
 export interface Move {
   readonly step: Step
+  /** The way back has failed and is begun anew, or is given up. */
+  readonly wayBackFailed?: true
   readonly failure?: { readonly code: EdgeCode; readonly reason: string }
   /** Nothing was changed and the hub may ask again. */
   readonly refusal?: { readonly code: EdgeCode; readonly reason: string }
@@ -72,15 +74,18 @@ function succeed(state: AttemptState, facts: Facts): Move {
 
 function fail(state: AttemptState, code: EdgeCode, reason: string): Move {
   const { onFailure, stage } = RULES[state.step]
-  if (stage === 'rollback') {
-    if (state.step !== 'R10' && state.backFailures < MAX_BACK_FAILURES) return { step: 'R5' }
-    const both = `${failureOf(state).reason}; rollback: ${reason}`
-    if (onFailure === 'R10') return { step: 'R10', failure: { code: 'RollbackFailed', reason: both } }
-    return end('RollbackFailed', 'RollbackFailed', both)
-  }
+  if (stage === 'rollback') return { ...failBack(state, reason), wayBackFailed: true }
   if (onFailure === 'R5') return { step: 'R5', failure: { code, reason } }
   if (onFailure !== 'E11' || state.ending) return { step: onFailure }
   return end(REFUSALS.has(code) ? 'RefusedBeforeChange' : 'FailedBeforeChange', code, reason)
+}
+
+function failBack(state: AttemptState, reason: string): Move {
+  if (state.step !== 'R10' && state.backFailures < MAX_BACK_FAILURES) return { step: 'R5' }
+  const both = `${failureOf(state).reason}; rollback: ${reason}`
+  if (RULES[state.step].onFailure === 'R10')
+    return { step: 'R10', failure: { code: 'RollbackFailed', reason: both } }
+  return end('RollbackFailed', 'RollbackFailed', both)
 }
 
 function resume(state: AttemptState, rebooted: boolean): Move {
