@@ -1,7 +1,8 @@
-import type { NodeUpgradeJob } from '@upgrade-hub/api'
+import { HOLD_ANNOTATION, type NodeUpgradeJob } from '@upgrade-hub/api'
 import { refuse } from '@upgrade-hub/kube/testing'
-import { aJob, aTask, condition, PROCEEDING, reported } from '@upgrade-hub/rollout/testing'
+import { aJob, aTask, condition, held, PROCEEDING, reported } from '@upgrade-hub/rollout/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { TASKS } from './cluster/resources.ts'
 import { edgeNode, edgeNodes } from './testing/nodes.ts'
 import { Stage } from './testing/stage.ts'
 
@@ -409,6 +410,28 @@ describe('planning', () => {
     expect(await stage.run(['plan', '-f', '-'], { input })).toMatchObject({ code: 5 })
     expect(await stage.run(['plan', '-f', '-'], { input: 'kind: Pod' })).toMatchObject({ code: 2 })
     expect(await stage.run(['plan', '-f', '/nonexistent'])).toMatchObject({ code: 2 })
+  })
+})
+
+describe('doctor', () => {
+  it('looks at the marks of all nodes with one question, and asks no question often', async () => {
+    for (const [at, node] of edgeNodes(9).entries()) {
+      const task = aTask(PROCEEDING, aJob(), node.metadata.name, at)
+      const { metadata } = stage.server.put(TASKS, task)
+      const hold = JSON.stringify(held({ ...task, metadata }).hold)
+      stage.putNodes({ ...node, metadata: { ...node.metadata, annotations: { [HOLD_ANNOTATION]: hold } } })
+    }
+    stage.server.plan({ status: 200, body: {} }, ({ path }) => path === '/version', 9)
+    stage.server.plan(refuse(503, 'ServiceUnavailable', 'no'), ({ path }) => path.includes('leases'), 9)
+    const answer = stage.run(['doctor'])
+    let isOver = false
+    void answer.then(() => (isOver = true))
+    while (!isOver) await stage.clock.advance(1_000)
+    expect((await answer).out).toMatch(/^ok +holds +9 nodes are held, each for an upgrade that runs$/m)
+    const asked = (word: RegExp) => stage.server.requests.filter(({ path }) => word.test(path)).length
+    // Active tasks, and those of silent edges.
+    expect(asked(/\/nodeupgradetasks$/)).toBe(2)
+    expect(asked(/leases/)).toBe(2)
   })
 })
 

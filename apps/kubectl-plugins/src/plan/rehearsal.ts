@@ -4,19 +4,17 @@ import {
   decideTask,
   isEnd,
   isFinished,
-  JobIndex,
   type JobWrite,
   jobPlan,
   planPatch,
   resolveTargets,
-  type SlimNode,
-  slimNode,
   statusOf,
   type TaskWrite,
   taskObject,
   toldOf,
 } from '@upgrade-hub/rollout'
 import { atWork, type Durations, edgeWords } from './ideal-edge.ts'
+import { Imagined } from './imagined.ts'
 import { mergePatch } from './merge-patch.ts'
 
 /** Decisions before a rehearsal is taken to lead nowhere: many more than any job of its size needs. */
@@ -57,13 +55,9 @@ export function rehearse(
 }
 
 class Rehearsal {
-  #job: NodeUpgradeJob
+  readonly #imagined: Imagined
   readonly #durations: Durations
   readonly #start: number
-  readonly #nodes: Map<string, Node>
-  readonly #slim: Map<string, SlimNode>
-  readonly #tasks = new Map<string, NodeUpgradeTask>()
-  readonly #index = new JobIndex()
   readonly #turns = new Map<string, Turn>()
   readonly #approved: string[] = []
   readonly #away: string[] = []
@@ -71,23 +65,20 @@ class Rehearsal {
   readonly #dirty = new Set<string>()
   readonly #said = new Map<string, { at: number; seq: number }>()
   readonly #wakes = new Map<string, number>()
-  #released: ReadonlySet<string> = new Set()
   #permitted: ReadonlySet<string> = new Set()
   #now: number
 
   constructor(job: NodeUpgradeJob, nodes: readonly Node[], durations: Durations, now: number) {
-    this.#job = asAccepted(job)
+    this.#imagined = new Imagined(job, nodes)
     this.#durations = durations
     this.#start = now
     this.#now = now
-    this.#nodes = new Map(nodes.map((node) => [node.metadata.name, node]))
-    this.#slim = new Map(nodes.map((node) => [node.metadata.name, slimNode(node)]))
     this.#plan()
   }
 
   run(): Rehearsed {
-    let left = STEPS + STEPS_PER_NODE * this.#tasks.size
-    while (!isFinished(this.#job) && left-- > 0) {
+    let left = STEPS + STEPS_PER_NODE * this.#imagined.tasks.size
+    while (!isFinished(this.#imagined.job) && left-- > 0) {
       const { hasWritten, wakeAt } = this.#decideJob()
       const hasMoved = this.#decideTasks()
       if (hasWritten || hasMoved) continue
@@ -95,18 +86,18 @@ class Rehearsal {
     }
     return {
       turns: [...this.#turns.values()],
-      job: this.#job,
-      ...(isFinished(this.#job) ? { endedAt: this.#now - this.#start } : {}),
+      job: this.#imagined.job,
+      ...(isFinished(this.#imagined.job) ? { endedAt: this.#now - this.#start } : {}),
       approved: this.#approved,
       away: this.#away,
     }
   }
 
   #plan(): void {
-    const plan = jobPlan(this.#job)
-    const lookup = { get: (name: string) => this.#slim.get(name), list: () => [...this.#slim.values()] }
-    for (const target of resolveTargets(this.#job, plan, lookup)) {
-      const task = taskObject(this.#job, plan, target)
+    const plan = jobPlan(this.#imagined.job)
+    const lookup = { get: (name: string) => this.#imagined.node(name), list: () => this.#imagined.nodes() }
+    for (const target of resolveTargets(this.#imagined.job, plan, lookup)) {
+      const task = taskObject(this.#imagined.job, plan, target)
       const { name } = task.metadata
       const { nodeName: node, wave, verdict, reason = '', message = '' } = target
       this.#turns.set(name, {
@@ -115,20 +106,20 @@ class Rehearsal {
         ...(verdict === 'Refused' ? { refused: { reason, message } } : {}),
       })
       if (verdict === 'Run') this.#callBack(node)
-      this.#keepTask({ ...task, metadata: { ...task.metadata, uid: name } })
+      this.#imagined.putTask({ ...task, metadata: { ...task.metadata, uid: name } }, this.#now)
       this.#dirty.add(name)
     }
-    this.#keepJob(planPatch(this.#job, [...this.#tasks.keys()], this.#now))
+    this.#keepJob(planPatch(this.#imagined.job, [...this.#imagined.tasks.keys()], this.#now))
   }
 
   /** A node that is away, or that another upgrade holds, may be waited for: when that is over nobody knows. */
   #callBack(name: string): void {
-    const node = this.#slim.get(name)
+    const node = this.#imagined.node(name)
     if (!node || (node.ready && !node.hold)) return
     this.#away.push(name)
     const annotations = { [HOLD_ANNOTATION]: null }
     const unschedulable = node.hold ? node.hold.previousUnschedulable : node.unschedulable
-    this.#patchNode(name, {
+    this.#imagined.patchNode(name, {
       metadata: { annotations },
       spec: { unschedulable },
       status: { conditions: [{ type: 'Ready', status: 'True' }] },
@@ -137,9 +128,9 @@ class Rehearsal {
 
   #decideJob(): { hasWritten: boolean; wakeAt: number | undefined } {
     const decision = decideJob({
-      job: this.#job,
-      index: this.#index,
-      node: (name) => this.#slim.get(name),
+      job: this.#imagined.job,
+      index: this.#imagined.index,
+      node: (name) => this.#imagined.node(name),
       now: this.#now,
       mayPlan: true,
       complete: true,
@@ -147,8 +138,7 @@ class Rehearsal {
       pace: { flushedAt: Number.POSITIVE_INFINITY, releasedAt: 0 },
     })
     this.#permitted = new Set(decision.prepare)
-    this.#released = new Set(decision.release)
-    for (const name of [...this.#permitted, ...this.#released]) this.#dirty.add(name)
+    for (const name of [...this.#permitted, ...(decision.release ?? [])]) this.#dirty.add(name)
     if (decision.write) this.#writeJob(decision.write)
     return { hasWritten: decision.write !== undefined, wakeAt: decision.wakeAt }
   }
@@ -156,14 +146,14 @@ class Rehearsal {
   #writeJob(write: JobWrite): void {
     if (write.target !== 'status') return
     this.#keepJob(write.status)
-    for (const { task } of this.#job.status?.releasing ?? []) this.#dirty.add(task)
+    for (const { task } of this.#imagined.job.status?.releasing ?? []) this.#dirty.add(task)
   }
 
   #keepJob(status: object): void {
-    const { releasing = [] } = this.#job.status ?? {}
-    const told = toldOf(this.#job)
-    this.#job = { ...this.#job, status: mergePatch(this.#job.status ?? {}, status) }
-    const changed = toldOf(this.#job) === told ? [] : this.#tasks.keys()
+    const { releasing = [] } = this.#imagined.job.status ?? {}
+    const told = toldOf(this.#imagined.job)
+    this.#imagined.patchStatus(status)
+    const changed = toldOf(this.#imagined.job) === told ? [] : this.#imagined.tasks.keys()
     for (const name of [...changed, ...releasing.map(({ task }) => task)]) this.#dirty.add(name)
   }
 
@@ -172,7 +162,7 @@ class Rehearsal {
     let moved = false
     for (const name of this.#dirty) {
       this.#dirty.delete(name)
-      const task = this.#tasks.get(name)
+      const task = this.#imagined.tasks.get(name)
       if (!task || isEnd(statusOf(task).phase)) continue
       const { write, wakeAt } = decideTask(this.#view(task))
       if (write) {
@@ -186,13 +176,13 @@ class Rehearsal {
   #view(task: NodeUpgradeTask) {
     const { name } = task.metadata
     const { attempt = 0 } = statusOf(task)
-    const isReleased = this.#job.status?.releasing?.some(
+    const isReleased = this.#imagined.job.status?.releasing?.some(
       (entry) => entry.task === name && entry.attempt === attempt,
     )
     return {
-      job: this.#job,
+      job: this.#imagined.job,
       task,
-      node: this.#slim.get(task.spec.nodeName),
+      node: this.#imagined.node(task.spec.nodeName),
       released: isReleased ?? false,
       mayPrepare: this.#permitted.has(name),
       planned: true,
@@ -209,7 +199,7 @@ class Rehearsal {
     if (write.target === 'finalizers') return
     const stored = { ...task, status: mergePatch(statusOf(task), write.status) }
     this.#wakes.delete(name)
-    this.#keepTask(stored)
+    this.#imagined.putTask(stored, this.#now)
     this.#dirty.add(name)
     const { intent, phase } = stored.status
     const seq = intent?.seq ?? 0
@@ -218,31 +208,15 @@ class Rehearsal {
     if (!isEnd(phase) && seq > (statusOf(task).intent?.seq ?? 0)) {
       const ms = intent?.verb === 'proceed' ? this.#durations.proceedMs : this.#durations.prepareMs
       this.#said.set(name, { at: this.#now + ms, seq })
-      this.#keepTask({ ...stored, status: { ...stored.status, edge: atWork(stored) } })
+      this.#imagined.putTask({ ...stored, status: { ...stored.status, edge: atWork(stored) } }, this.#now)
     }
   }
 
   #writeNode(task: NodeUpgradeTask, patch: object): void {
-    this.#patchNode(task.spec.nodeName, patch)
+    this.#imagined.patchNode(task.spec.nodeName, patch)
     const turn = this.#turns.get(task.metadata.name)
     if (turn) turn.takenAt ??= this.#now - this.#start
     this.#dirty.add(task.metadata.name)
-  }
-
-  #patchNode(name: string, patch: object): void {
-    const before = this.#nodes.get(name)
-    if (!before) return
-    const node = mergePatch(before, patch)
-    this.#nodes.set(name, node)
-    // Nobody else writes here.
-    const slim = { ...slimNode(node), ownsUnschedulable: true }
-    this.#slim.set(name, slim)
-    this.#index.observe(name, slim)
-  }
-
-  #keepTask(task: NodeUpgradeTask): void {
-    this.#tasks.set(task.metadata.name, task)
-    this.#index.upsert(task, this.#now, this.#slim.get(task.spec.nodeName))
   }
 
   /** Moves time on to what comes next; false when nothing does. */
@@ -262,34 +236,23 @@ class Rehearsal {
   /** The edge answers the intent that it was asked with. */
   #hear(name: string, seq: number): void {
     this.#said.delete(name)
-    const task = this.#tasks.get(name)
+    const task = this.#imagined.tasks.get(name)
     if (!task || statusOf(task).intent?.seq !== seq) return
-    const node = this.#slim.get(task.spec.nodeName)
+    const node = this.#imagined.node(task.spec.nodeName)
     const edge = edgeWords(task, node, this.#now)
     if (edge.results)
-      this.#patchNode(task.spec.nodeName, { status: { nodeInfo: { kubeletVersion: task.spec.version } } })
-    this.#keepTask({ ...task, status: { ...statusOf(task), edge } })
+      this.#imagined.patchNode(task.spec.nodeName, {
+        status: { nodeInfo: { kubeletVersion: task.spec.version } },
+      })
+    this.#imagined.putTask({ ...task, status: { ...statusOf(task), edge } }, this.#now)
     this.#dirty.add(name)
   }
 
   #approve(): boolean {
-    const wave = this.#job.status?.waves?.find(({ state }) => state === 'WaitingForApproval')?.name
+    const wave = this.#imagined.job.status?.waves?.find(({ state }) => state === 'WaitingForApproval')?.name
     if (!wave || this.#approved.includes(wave)) return false
     this.#approved.push(wave)
-    const approvals = [...(this.#job.control?.approvals ?? []), { wave, by: 'plan' }]
-    this.#job = { ...this.#job, control: { ...this.#job.control, approvals } }
+    this.#imagined.approve(wave)
     return true
   }
-}
-
-/** What the API server and the first decisions add. */
-function asAccepted(job: NodeUpgradeJob): NodeUpgradeJob {
-  const { status: _, control: __, ...rest } = job
-  const metadata = {
-    ...job.metadata,
-    uid: job.metadata.uid ?? 'plan',
-    generation: 1,
-    finalizers: ['upgradehub.io/release'],
-  }
-  return { ...rest, metadata }
 }
