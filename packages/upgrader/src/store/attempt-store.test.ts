@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FakeClock } from '@upgrade-hub/core/testing'
@@ -201,6 +201,13 @@ describe('the permission', () => {
     expect((await store.permit(ID, permit)).Value).toBe('accepted')
     await updaterWentTo('ended')
     expect(await store.permit(ID, permit)).toMatchObject({ Value: 'done', Code: 'Upgraded' })
+  })
+
+  it('has a result also when the log that travels with it cannot be read', async () => {
+    await accept()
+    await updaterWentTo('ended')
+    await mkdir(attemptPaths(config, ID).log)
+    expect((await store.attempts()).map(({ result }) => result?.Outcome)).toEqual(['Succeeded'])
   })
 })
 

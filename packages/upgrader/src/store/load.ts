@@ -26,7 +26,7 @@ export async function loadAttempt(config: EdgeConfig, id: string): Promise<Snaps
     inbox.gate(),
     orNothing(readJournal(paths.journal)),
   ])
-  const logTail = journal?.ending ? await tail(paths.log) : ''
+  const logTail = journal?.ending ? await tail(paths.log).catch(() => '') : ''
   return {
     ...intent,
     state: journal ?? NOTHING,
@@ -72,7 +72,7 @@ export async function attemptUnderWay(config: EdgeConfig, except: string): Promi
   return undefined
 }
 
-/** The last whole lines of a log, as much as may travel with a result. */
+/** The last whole lines of a log, as much as may travel with a result. A result without them is better than none. */
 async function tail(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined)
   if (!file) return ''
