@@ -2,6 +2,7 @@ import { UnreadableError } from '../errors.ts'
 import { bootId } from '../host/boot.ts'
 import { Journal, setAside } from '../machine/journal.ts'
 import type { AttemptEvent, AttemptState } from '../machine/state.ts'
+import { takeLockAnyway } from './node-lock.ts'
 import type { Base } from './run-attempt.ts'
 import { seeToAgent } from './state-loss.ts'
 
@@ -38,6 +39,7 @@ async function lossOf({ inbox, service, isLost }: Base, state: AttemptState): Pr
 
 async function beginAnew(base: Base, reason: string): Promise<OpenedJournal> {
   base.log.error({ reason }, 'the journal is lost: keeping an agent that runs')
+  await takeLockAnyway(base.locks, base)
   const lost = await seeToAgent(base, reason)
   await setAside(base.paths.journal, String(base.clock.now()))
   return { journal: await Journal.open(base.paths.journal), lost }

@@ -377,6 +377,24 @@ describe('state on disk that is damaged', { timeout: TIMEOUT_MS }, () => {
     ).toHaveLength(1)
   })
 
+  it('is looked into only when no other attempt changes the node', async () => {
+    const { permit, run } = await begin(agentProgram('v1.1.0'))
+    await run()
+    await permit()
+    await createService(node.component, systemClock).stop()
+    const { journal } = attemptPaths(node.config, ID)
+    await writeFile(journal, 'damaged\n')
+    const lock = await acquireLock(nodeLock(node.config), 'other.1', PORTS)
+    const waits = Promise.withResolvers<string>()
+    const log = { ...silentLogger, warn: (_: object, message: string) => waits.resolve(message) }
+    const running = runAttempt({ config: node.config, id: ID, ports: testPorts('', { log }).ports })
+    expect(await waits.promise).toBe('waiting for the lock')
+    expect(await isRunning()).toBe(false)
+    await lock.release()
+    expect((await running).ending?.outcome).toBe('StateUnreadable')
+    expect(await isRunning()).toBe(true)
+  })
+
   it('a torn last record is as if it had not been written', async () => {
     const { run, permit } = await begin(agentProgram('v1.1.0'))
     await run()

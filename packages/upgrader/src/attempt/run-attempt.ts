@@ -9,6 +9,7 @@ import { type Journal, readJournal } from '../machine/journal.ts'
 import type { AttemptEvent, AttemptState } from '../machine/state.ts'
 import { isPastStop, isRest, keepsAgentDown, RULES } from '../machine/steps.ts'
 import type { Ports, StepContext } from '../steps/context.ts'
+import { startAnyhow } from '../steps/start-anyhow.ts'
 import { STEP_RUNS } from '../steps/table.ts'
 import { Inbox } from '../store/inbox.ts'
 import { loadIntent } from '../store/load.ts'
@@ -97,15 +98,13 @@ async function runToRest(base: Base): Promise<AttemptState> {
 /** We can write no more, so the next updater has to go on; until it comes the node had better have an agent. */
 async function leaveAgentRunning(base: Base): Promise<void> {
   const { service, log } = base
-  try {
-    if (!(await mayBeStopped(base)) || (await service.state()).running) return
-    log.error({}, 'this updater cannot go on: starting the agent that is there')
-    await base.agentMayRun?.()
-    await service.release().catch(() => undefined)
-    await service.start()
-  } catch (error) {
-    log.error({ err: error }, 'the agent could not be started')
-  }
+  const isRunning = await service.state().then(
+    ({ running }) => running,
+    () => false,
+  )
+  if (isRunning || !(await mayBeStopped(base))) return
+  log.error({}, 'this updater cannot go on: starting the agent that is there')
+  await startAnyhow(base)
 }
 
 async function mayBeStopped({ inbox, paths }: Base): Promise<boolean> {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { AttemptEvent, BackupFile } from '../machine/state.ts'
 import { probeVersion } from '../probe.ts'
 import { type Backup, findBackup, isWhole, readBackup } from '../steps/backup-catalog.ts'
+import { startAnyhow } from '../steps/start-anyhow.ts'
 import { putBack } from '../steps/swap.ts'
 import { backupsFolder } from '../store/paths.ts'
 import type { Base } from './run-attempt.ts'
@@ -44,16 +45,6 @@ async function comesToLife(base: Base): Promise<boolean> {
     if (!now.running || now.identity !== first.identity) return false
   }
   return (await probeVersion(component)) !== ''
-}
-
-async function startAnyhow({ service, log, agentMayRun }: Base): Promise<void> {
-  try {
-    await agentMayRun?.()
-    await service.release()
-    if (!(await service.state()).running) await service.start()
-  } catch (error) {
-    log.error({ err: error }, 'the agent could not be started')
-  }
 }
 
 async function backupOf({ config, component, prepare }: Base): Promise<Backup | undefined> {

@@ -75,7 +75,7 @@ export async function commit(context: StepContext): Promise<undefined> {
 }
 
 /** A hold that cannot be lifted now is lifted at the end and is gone with the next boot: no reason to go back. */
-export async function releaseAnyhow({ service, log }: StepContext): Promise<void> {
+export async function releaseAnyhow({ service, log }: Pick<StepContext, 'service' | 'log'>): Promise<void> {
   await service.release().catch((error: unknown) => log.warn({ err: error }, 'the hold could not be lifted'))
 }
 

@@ -4,6 +4,7 @@ import type { BackupFile, Facts } from '../machine/state.ts'
 import type { StepContext } from './context.ts'
 import { proveOld } from './health.ts'
 import { releaseAnyhow, stopAgent } from './proceed-steps.ts'
+import { startAnyhow } from './start-anyhow.ts'
 import { canPutBack, putBack } from './swap.ts'
 
 /** R5: every file that has to be put back has a whole copy. */
@@ -42,13 +43,8 @@ export async function proveOldAndRelease(context: StepContext): Promise<Facts> {
 }
 
 /** R10: the way back is broken; whatever whole program is there had better run. */
-export async function startWhatIsThere({ service, log }: StepContext): Promise<undefined> {
-  try {
-    await service.release().catch(() => undefined)
-    if (!(await service.state()).running) await service.start()
-  } catch (error) {
-    log.error({ err: error }, 'no agent could be started: this node needs a person')
-  }
+export async function startWhatIsThere(context: StepContext): Promise<undefined> {
+  await startAnyhow(context)
 }
 
 /** A database is put back only when the new agent may have changed it, or another was put in its place. */
