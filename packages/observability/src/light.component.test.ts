@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 
 const LIGHT = new URL('light.ts', import.meta.url).href
 const SCRIPT = `
-const { createLightLogger } = await import('${LIGHT}')
+const { createLightLogger } = await import(${JSON.stringify(LIGHT)})
 const log = createLightLogger({ level: 'info', name: 'test' })
 log.info({}, 'lost')
 await new Promise((resolve) => setImmediate(resolve))
