@@ -28,14 +28,6 @@ const PASSWORD = 's3cret-p4ssword'
 
 const problem = dockerRegistryProblem()
 
-/** Where the program is missing, the closing table says so. */
-const describeRegistry = problem === undefined ? describe : describe.skip
-
-it('docker-registry is on this machine', (context) => {
-  if (problem !== undefined) context.skip(problem)
-  expect(problem).toBeUndefined()
-})
-
 let ca: Ca
 let tls: ServerTls
 let bench: PullBench
@@ -47,7 +39,9 @@ beforeAll(async () => {
   tls = { cert: server.certPem, key: server.keyPem }
 })
 
-beforeEach(async () => {
+beforeEach(async (context) => {
+  // Where the program is missing, the closing table says so.
+  if (problem !== undefined) context.skip(problem)
   bench = await PullBench.create()
   digest = await bench.publish([[{ name: 'etc/os-release' }], [{ ...AGENT, content: CONTENT }]])
 })
@@ -76,7 +70,7 @@ function startWithPassword(): Promise<DockerRegistry> {
 }
 
 /** R27, R28 */
-describeRegistry('a real registry with a private CA and a password', () => {
+describe('a real registry with a private CA and a password', () => {
   let registry: DockerRegistry
 
   beforeEach(async () => {
@@ -130,7 +124,7 @@ describeRegistry('a real registry with a private CA and a password', () => {
 })
 
 /** R28 */
-describeRegistry('a real registry with a token server', () => {
+describe('a real registry with a token server', () => {
   let registry: DockerRegistry
 
   beforeEach(async () => {
