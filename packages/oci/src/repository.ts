@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { collect } from './collect.ts'
 import { OciError } from './errors.ts'
 import { isOfSource, networkFailure } from './failures.ts'
 import { fillFrom } from './fill.ts'
@@ -96,17 +97,6 @@ async function needSpace(path: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(path))
   const free = bavail * bsize
   if (free < bytes) throw new OciError('OCI_NO_SPACE', `a layer needs ${bytes} bytes, ${free} are free`)
-}
-
-async function collect(body: AsyncIterable<Buffer>, cap: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > cap) throw new OciError('OCI_TOO_LONG', `the registry sent more than ${cap} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 function digestOf(bytes: Buffer): string {

@@ -1,6 +1,7 @@
 import type { Clock } from '@upgrade-hub/core'
 import { type Dispatcher, request } from 'undici'
 import type { Challenge } from './challenge.ts'
+import { collect } from './collect.ts'
 import type { Credential } from './docker-config.ts'
 import { OciError } from './errors.ts'
 import { httpFailure, networkFailure } from './failures.ts'
@@ -36,7 +37,8 @@ export async function fetchToken(options: TokenRequest): Promise<string> {
         ? await request(realm, { ...shared, ...exchange(challenge, credential.identityToken) })
         : await request(withQuery(realm, challenge), { ...shared, headers: basicHeaders(credential) })
     body.on('error', () => undefined)
-    if (statusCode === 200) return tokenIn(await readCapped(body))
+    if (statusCode === 200)
+      return tokenIn((await collect(body, MAX_TOKEN_BYTES, 'the token server')).toString('utf8'))
     await body.dump({ limit: MAX_TOKEN_BYTES })
     throw httpFailure(statusCode, `its token server at ${realm.host}`, headers, clock.now())
   } catch (error) {
@@ -86,18 +88,6 @@ function exchange({ service = '', scope = '' }: TokenRequest['challenge'], ident
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(form).toString(),
   }
-}
-
-async function readCapped(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > MAX_TOKEN_BYTES)
-      throw new OciError('OCI_TOO_LONG', 'the answer of the token server is too long')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 function tokenIn(text: string): string {
