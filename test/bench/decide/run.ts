@@ -8,19 +8,17 @@ import {
   type SlimNode,
   taskObject,
 } from '@upgrade-hub/rollout'
+import { aJob, aNode, condition, NOW, time } from '@upgrade-hub/rollout/testing'
 import { atMost, type BenchReport, plain } from '../report.ts'
 
 const EVENTS = 20_000
 const SMALL = 100
 const LARGE = 10_000
-const NOW = Date.parse('2026-01-01T00:00:00Z')
-const CONDITIONS = ['Accepted', 'Progressing', 'Paused'].map((type) => ({
-  type,
-  status: type === 'Paused' ? ('False' as const) : ('True' as const),
-  reason: { Accepted: 'Accepted', Progressing: 'Upgrading', Paused: 'NotPaused' }[type] ?? '',
-  message: '',
-  lastTransitionTime: '2026-01-01T00:00:00Z',
-}))
+const CONDITIONS = [
+  condition('Accepted', 'True', 'Accepted'),
+  condition('Progressing', 'True', 'Upgrading'),
+  condition('Paused', 'False', 'NotPaused'),
+]
 
 /** The stages that a task goes through while the bench looks on. */
 const STEPS: readonly Partial<TaskStatus>[] = [
@@ -85,13 +83,8 @@ function scene(size: number): {
   nodes: Map<string, SlimNode>
 } {
   const names = Array.from({ length: size }, (_, at) => `node-${String(at).padStart(5, '0')}`)
-  const base: NodeUpgradeJob = {
-    apiVersion: 'operations.kubeedge.io/v1alpha2',
-    kind: 'NodeUpgradeJob',
-    metadata: { name: 'bench', uid: 'bench-uid', generation: 1, finalizers: ['upgradehub.io/release'] },
-    spec: { version: 'v1.12.0', nodeNames: names, concurrency: 50, failureTolerate: '1' },
-  }
-  const nodes = new Map(names.map((name) => [name, nodeOf(name)]))
+  const base = aJob({ nodeNames: names, concurrency: 50, failureTolerate: '1' })
+  const nodes = new Map(names.map((name) => [name, aNode({ name, uid: `${name}-uid` })]))
   const targets = resolveTargets(base, jobPlan(base), {
     get: (name) => nodes.get(name),
     list: () => [...nodes.values()],
@@ -99,28 +92,8 @@ function scene(size: number): {
   const tasks = targets.map((target) => taskObject(base, jobPlan(base), target))
   const plan = { total: size, hash: planHash(tasks.map(({ metadata }) => metadata.name)) }
   return {
-    job: { ...base, status: { plan, conditions: CONDITIONS, startTime: '2026-01-01T00:00:00Z' } },
+    job: { ...base, status: { plan, conditions: CONDITIONS, startTime: time(0) } },
     tasks,
     nodes,
-  }
-}
-
-function nodeOf(name: string): SlimNode {
-  return {
-    name,
-    uid: `${name}-uid`,
-    resourceVersion: '1',
-    labels: { 'node-role.kubernetes.io/edge': '' },
-    unschedulable: false,
-    ownsUnschedulable: false,
-    ready: true,
-    version: 'v1.28.6-kubeedge-v1.11.0',
-    arch: 'amd64',
-    os: 'linux',
-    registered: false,
-    epoch: 0,
-    keepCordoned: false,
-    history: '',
-    deleting: false,
   }
 }

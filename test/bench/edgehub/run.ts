@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { HELLO } from '@upgrade-hub/channel/testing'
 import { systemClock } from '@upgrade-hub/core'
 import { DEFAULT_PROJECT_ID, encodeFrame } from '@upgrade-hub/protocol'
 import { createNode } from '@upgrade-hub/upgrader/testing'
@@ -61,24 +62,13 @@ async function bundled(entry: string, folder: string): Promise<string> {
 
 function bareSettings({ url, certificates }: BenchHub, folder: string): string {
   const path = join(folder, 'bare.json')
-  const hello = {
-    protocol: 1,
-    capabilities: [],
-    node: { bootID: 'boot', machineID: 'machine', timeZone: 'UTC' },
-    edgeVersion: '',
-    hubVersion: '',
-    platform: { os: 'linux', arch: 'amd64' },
-    probe: { version: '', bootID: 'boot' },
-    open: [],
-    undelivered: 0,
-  }
   const frame = (operation: string, content: object) =>
     encodeFrame({ operation, content }, 'edge', systemClock.now())
   const settings = {
     url: `${url}/${DEFAULT_PROJECT_ID}/${NODE}/events`,
     headers: { node_id: NODE, project_id: DEFAULT_PROJECT_ID },
     certificates,
-    hello: frame('hello', hello),
+    hello: frame('hello', HELLO),
     keepalive: frame('keepalive', {}),
   }
   writeFileSync(path, JSON.stringify(settings))
