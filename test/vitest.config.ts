@@ -6,11 +6,13 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Beside the source like unit tests, but with processes, servers or real time limits: too slow for `test:fast`. */
 const COMPONENT = '{packages,apps}/*/src/**/*.component.test.ts'
 
-/** Tests that start processes and control planes run one file after the other: the machine is shared with what they start. */
-const oneAtATime = { fileParallelism: false, testTimeout: 60_000, hookTimeout: 120_000 } as const
+const patience = { testTimeout: 60_000, hookTimeout: 120_000 } as const
 
-/** They wait more than they work, and each has its own folders and ports. */
-const twoAtATime = { fileParallelism: true, maxWorkers: 2 } as const
+/** Tests with control planes run one file after the other: the machine is shared with what they start. */
+const oneAtATime = { ...patience, fileParallelism: false } as const
+
+/** Component tests wait more than they work, and each has its own folders and ports. */
+const twoAtATime = { ...patience, fileParallelism: true, maxWorkers: 2 } as const
 
 /**
  * One project for each layer and control plane. `npm test` (test/run) runs them in this order and counts them apart;
@@ -37,7 +39,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'component', include: [COMPONENT], ...oneAtATime, ...twoAtATime },
+        test: { name: 'component', include: [COMPONENT], ...twoAtATime },
       },
       ...(['embedded', 'real'] as const).map((plane) => ({
         extends: true as const,

@@ -18,7 +18,7 @@ export const RECOVERY: Readonly<Record<Step, Recovery>> = {
   E2: { does: 'checks all that can fail without touching the agent', found: [again('nothing new')] },
   E3: {
     does: 'fetches and verifies the new files',
-    found: [again('some or all of them in the staging folder, which is emptied first')],
+    found: [again('some of them, and layers on their way: a layer is continued, the rest goes first')],
   },
   E4: {
     does: 'checks platform and version of the new program',
